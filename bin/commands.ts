@@ -8,7 +8,7 @@ import { readConfig } from '../src/server/config.ts'
 import { listWaitingSignUps } from '../src/server/domain/accounts/signups.ts'
 import { type AuditCheckReport, checkAuditLog } from '../src/server/domain/audit/audit-check.ts'
 import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
-import { originOf } from '../src/server/domain/companies/served-hosts.ts'
+import { webOriginOf } from '../src/server/domain/companies/served-hosts.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
 import {
@@ -322,7 +322,7 @@ async function seedDemo(deps: Deps): Promise<Answer> {
   if (!(await fillDemo(deps, () => false))) {
     throw new Refusal('Another process is creating the demonstration.')
   }
-  const address = originOf(deps, demoHost)
+  const address = webOriginOf(deps, demoHost)
   const { email, password } = demoAccount
   return {
     facts: { address, account: demoAccount },

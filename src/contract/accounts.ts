@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
-import { matchesPattern, maxCodeUnits } from './kit/text-checks.ts'
+import { maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
 import { Email, LinkDelivery, Username } from './users.ts'
 
 /** The secret token of a mailed link, in the fragment of its URL: 32 random bytes in base64url. */
 const MailToken = z
   .string()
-  .check(matchesPattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
+  .check(patternCheck(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
 /**
  * Output of a call that sends a link. `delivery` says how the link reaches the person. Older API
@@ -14,7 +14,7 @@ const MailToken = z
  */
 const SentLink = z.object({ delivery: z.optional(LinkDelivery) })
 
-const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
+const PublicKeyJwt = z.string().check(maxCodeUnitsCheck(4096))
 
 /**
  * What a mailed link is for: to confirm the e-mail of a sign-up (`verify`), to activate an invited
@@ -132,7 +132,7 @@ export const changeEmail = endpoint({
   status: 202,
   input: z.strictObject({
     email: Email,
-    challenge_response: z.string().check(maxCodeUnits(1024)),
+    challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
     public_key_jwt: PublicKeyJwt
   }),
   output: SentLink,
@@ -158,7 +158,7 @@ export const deleteUser = endpoint({
   path: '/user',
   access: 'user',
   body: true,
-  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnits(1024)) }),
+  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnitsCheck(1024)) }),
   output: z.void(),
   errors: ['challenge_invalid', 'password_wrong', 'last_operator']
 })

@@ -3,7 +3,7 @@ import { Category, KeepOriginals, Visibility } from './categories.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { matchesPattern, maxCodeUnits, textLine } from './kit/text-checks.ts'
+import { maxCodeUnitsCheck, patternCheck, textLine } from './kit/text-checks.ts'
 import { StoredContent } from './requests.ts'
 
 // In a separate file from `categories.ts`, because browsers load these calls only on pages of the
@@ -16,8 +16,8 @@ import { StoredContent } from './requests.ts'
 export const Retention = z
   .string()
   .check(
-    maxCodeUnits(5),
-    matchesPattern(
+    maxCodeUnitsCheck(5),
+    patternCheck(
       /^P[1-9][0-9]{0,2}[DMY]$/,
       'an ISO 8601 duration of 1 to 999 days, months or years, such as P90D'
     )
@@ -32,8 +32,8 @@ const maxMediaTypes = 50
 const AcceptedType = z
   .string()
   .check(
-    maxCodeUnits(127),
-    matchesPattern(
+    maxCodeUnitsCheck(127),
+    patternCheck(
       /^[a-z0-9][a-z0-9!#$&^_.+-]*\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]*)$/,
       'a media type in lower case, such as application/pdf or image/*'
     )

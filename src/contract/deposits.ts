@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, rawEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxBatchItems } from './kit/limits.ts'
-import { customCheck, matchesPattern, maxCodeUnits } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
 import { ProcessedRequest } from './requests.ts'
 
 const maxNameBytes = 255
@@ -13,12 +13,12 @@ export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 /** A SHA-256 in an input: 64 hex digits in either case. Parsing turns them into lower case. */
 export const Sha256Input = z
   .string()
-  .check(matchesPattern(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
+  .check(patternCheck(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
 /** Id of a deposit's record: 16 random bytes as 22 base64url characters. */
 export const RecordId = z
   .string()
-  .check(matchesPattern(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
+  .check(patternCheck(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
 const utf8 = new TextEncoder()
 
@@ -36,15 +36,15 @@ export const FileName = z.string().check(
     'text in Unicode form NFC',
     name => name.isWellFormed() && name === name.normalize('NFC')
   ),
-  matchesPattern(/^\P{Cc}*$/u, 'no control characters')
+  patternCheck(/^\P{Cc}*$/u, 'no control characters')
 )
 
 /** A media type in lower case without parameters: `image/jpeg`. */
 export const MediaType = z
   .string()
   .check(
-    maxCodeUnits(127),
-    matchesPattern(
+    maxCodeUnitsCheck(127),
+    patternCheck(
       /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/,
       'a media type in lower case without parameters, such as image/jpeg'
     )
@@ -65,8 +65,8 @@ export const PictureTransform = z.strictObject({
     .string()
     .check(
       z.minLength(1, { abort: true }),
-      maxCodeUnits(80),
-      matchesPattern(/^\P{C}*$/u, 'no control characters')
+      maxCodeUnitsCheck(80),
+      patternCheck(/^\P{C}*$/u, 'no control characters')
     ),
   from: PictureSize,
   to: PictureSize
@@ -154,7 +154,7 @@ export const BatchItem = z.strictObject({
   ...createDeposit.input.shape,
   key: z
     .string()
-    .check(matchesPattern(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable characters of ASCII'))
+    .check(patternCheck(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable characters of ASCII'))
 })
 
 /**
@@ -322,7 +322,7 @@ export const getDepositContent = rawEndpoint({
   input: z.strictObject({
     id: RecordId,
     link: z.optional(
-      z.string().check(matchesPattern(/^[A-Za-z0-9_-]{91}$/, 'a link of 91 characters'))
+      z.string().check(patternCheck(/^[A-Za-z0-9_-]{91}$/, 'a link of 91 characters'))
     )
   }),
   message: z.void(),

@@ -2,11 +2,11 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { customCheck, matchesPattern, maxCodeUnits, textLine } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnitsCheck, patternCheck, textLine } from './kit/text-checks.ts'
 
 const Colour = z
   .string()
-  .check(matchesPattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
+  .check(patternCheck(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
 /**
  * The colors of a domain's pages. An absent color has the value of the standard theme. `dark` makes
@@ -84,8 +84,8 @@ export type DomainConfig = z.infer<typeof DomainConfig>
 export const HostName = z
   .string()
   .check(
-    maxCodeUnits(253),
-    matchesPattern(
+    maxCodeUnitsCheck(253),
+    patternCheck(
       /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
       'a host name in lower case such as docs.acme.fr'
     )
@@ -96,12 +96,12 @@ const Line = textLine(80)
 const pageAddress = /^https:\/\/[^\s<>"]+$/
 
 const PageAddress = z.string().check(
-  maxCodeUnits(500),
+  maxCodeUnitsCheck(500),
   customCheck({ rule: 'web_address' }, 'an address that begins with https://', text => {
     return pageAddress.test(text) && URL.canParse(text)
   }),
   // refuses nothing that the check above accepts; the API documentation shows this pattern
-  matchesPattern(pageAddress, 'an address that begins with https://')
+  patternCheck(pageAddress, 'an address that begins with https://')
 )
 
 /**
@@ -292,8 +292,8 @@ export const createDomain = endpoint({
      * `.acme.fr`.
      */
     host: z.string().check(
-      maxCodeUnits(253),
-      matchesPattern(
+      maxCodeUnitsCheck(253),
+      patternCheck(
         /^(?:\*\.)?[\p{L}\p{N}\p{M}.-]+$/u,
         'a host name such as docs.acme.fr or *.acme.fr'
       ),
@@ -492,7 +492,7 @@ export const getDomainConfig = endpoint({
   errors: ['unknown_domain']
 })
 
-export const domainCalls = { getDomainConfig }
+export const domainConfigCalls = { getDomainConfig }
 
 /**
  * The calls with which administrators manage domains. The server mounts them before

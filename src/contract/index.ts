@@ -5,7 +5,7 @@ import { companyDepositCalls } from './company-deposits.ts'
 import { rawCspReportEndpoints } from './csp-reports.ts'
 import { rawDepositEndpoints } from './deposits.ts'
 import { docCalls, rawDocEndpoints } from './docs.ts'
-import { domainCalls } from './domains.ts'
+import { domainConfigCalls } from './domains.ts'
 import { healthCalls } from './health.ts'
 import type { Endpoint, RawEndpoint } from './kit/endpoint.ts'
 import { rawMemberEndpoints } from './members.ts'
@@ -18,7 +18,7 @@ export const endpoints = {
   ...companyDepositCalls,
   ...healthCalls,
   ...docCalls,
-  ...domainCalls
+  ...domainConfigCalls
 } satisfies Record<string, Endpoint>
 
 /**

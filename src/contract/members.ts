@@ -4,7 +4,7 @@ import { DisabledReason } from './kit/disabled.ts'
 import { endpoint, rawEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { matchesPattern } from './kit/text-checks.ts'
+import { patternCheck } from './kit/text-checks.ts'
 import { Session } from './sessions.ts'
 import { Email, GroupIds, InvitedUser, Usage, UserLocale, Username } from './users.ts'
 
@@ -272,7 +272,7 @@ export const maxBulkPeople = 200
 const people = {
   ids: z.optional(z.array(Id).check(z.minLength(1), z.maxLength(maxBulkPeople))),
   cursor: z.optional(
-    z.string().check(matchesPattern(/^[0-9a-f-]{36}$/, '`next` of the answer before'))
+    z.string().check(patternCheck(/^[0-9a-f-]{36}$/, '`next` of the answer before'))
   )
 }
 

@@ -3,7 +3,7 @@ import { challengePurposes } from '../core/keys/challenge.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint } from './kit/lists.ts'
-import { maxCodeUnits } from './kit/text-checks.ts'
+import { maxCodeUnitsCheck } from './kit/text-checks.ts'
 import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
@@ -32,8 +32,8 @@ export const logIn = endpoint({
   access: 'public',
   input: z.strictObject({
     email: Email,
-    challenge_response: z.string().check(maxCodeUnits(1024)),
-    device: z.optional(z.string().check(maxCodeUnits(128)))
+    challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
+    device: z.optional(z.string().check(maxCodeUnitsCheck(128)))
   }),
   maxBytes: 8192,
   output: z.object({ access_token: z.string(), device: z.string() }),

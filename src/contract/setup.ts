@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
-import { maxCodeUnits } from './kit/text-checks.ts'
+import { maxCodeUnitsCheck } from './kit/text-checks.ts'
 import { Email, Username } from './users.ts'
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
@@ -51,7 +51,7 @@ export const createOperator = endpoint({
   path: '/setup',
   access: 'public',
   input: z.strictObject({
-    code: z.string().check(z.minLength(1, { abort: true }), maxCodeUnits(128)),
+    code: z.string().check(z.minLength(1, { abort: true }), maxCodeUnitsCheck(128)),
     email: Email,
     username: Username,
     public_key_jwt: z.string().check(z.maxLength(4096)),

@@ -3,7 +3,7 @@ import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { customCheck, maxCodeUnits, textLine } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnitsCheck, textLine } from './kit/text-checks.ts'
 
 /** An e-mail as a person types it. The server and the key derivation use its canonical form. */
 export const Email = z
@@ -117,7 +117,7 @@ export const updateUser = endpoint({
 const SignUp = z.strictObject({
   email: Email,
   username: Username,
-  public_key_jwt: z.string().check(maxCodeUnits(4096)),
+  public_key_jwt: z.string().check(maxCodeUnitsCheck(4096)),
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
@@ -183,8 +183,8 @@ export const changeKey = endpoint({
   path: '/user/key',
   access: 'user',
   input: z.strictObject({
-    challenge_response: z.string().check(maxCodeUnits(1024)),
-    public_key_jwt: z.string().check(maxCodeUnits(4096))
+    challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
+    public_key_jwt: z.string().check(maxCodeUnitsCheck(4096))
   }),
   output: z.void(),
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
@@ -198,7 +198,7 @@ export const confirmPassword = endpoint({
   method: 'POST',
   path: '/user/confirm',
   access: 'user',
-  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnits(1024)) }),
+  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnitsCheck(1024)) }),
   output: z.void(),
   errors: ['challenge_invalid', 'password_wrong']
 })

@@ -20,7 +20,7 @@ import type { Api, ApiContext, ApiEnv } from './api/kit/context.ts'
 import {
   createInFlightCallTracker,
   type InFlightCall,
-  type InFlightCalls,
+  type InFlightCallTracker,
   type InFlightLimits
 } from './api/kit/in-flight-calls.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, problemResponse } from './api/kit/responses.ts'
@@ -162,7 +162,10 @@ export function createApp(
  * Counts a call toward the limits of concurrent calls. Throws `unavailable` or `rate_limited` when
  * a limit is reached. Returns undefined for a call from within the process, which is not counted.
  */
-function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFlightCall | undefined {
+function beginInFlightCall(
+  c: ApiContext,
+  inFlightCalls: InFlightCallTracker
+): InFlightCall | undefined {
   const { remoteAddress, caller } = c.env ?? {}
   if (remoteAddress === undefined) return undefined
   const isStranger = c.req.header('authorization') === undefined

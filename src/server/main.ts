@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { openServedHosts, openTenantCache, originOf } from './domain/companies/served-hosts.ts'
+import { openServedHosts, openTenantCache, webOriginOf } from './domain/companies/served-hosts.ts'
 import { createDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
 import { seedInstallation } from './domain/installation/installation.ts'
@@ -13,7 +13,7 @@ import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { limitConnections } from './http/connections.ts'
 import { createClientAddressReader, createSharedAddressCheck } from './http/hosts.ts'
-import { createListener } from './http/listener.ts'
+import { createHttpServer } from './http/listener.ts'
 import { checkDomainsJob } from './jobs/check-domains.ts'
 import { checkFilesJob } from './jobs/check-files.ts'
 import { deleteExpiredRowsJob } from './jobs/delete-expired.ts'
@@ -22,7 +22,7 @@ import { runJobs } from './jobs/job-runner.ts'
 import { reloadKeysJob } from './jobs/reload-keys.ts'
 import { runImportsJob } from './jobs/run-imports.ts'
 import { sendMailsJob } from './jobs/send-mails.ts'
-import { endStaleUploadsJob, settleUploadsJob } from './jobs/settle-uploads.ts'
+import { createDepositsFromUploadsJob, endIdleUploadsJob } from './jobs/settle-uploads.ts'
 import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
@@ -123,8 +123,8 @@ async function start(): Promise<void> {
   owned.use(
     runJobs(
       [
-        settleUploadsJob(deps),
-        endStaleUploadsJob(deps),
+        createDepositsFromUploadsJob(deps),
+        endIdleUploadsJob(deps),
         sendMailsJob(deps),
         runImportsJob(deps),
         deleteExpiredRowsJob(deps),
@@ -135,7 +135,7 @@ async function start(): Promise<void> {
       log
     )
   )
-  const server = createListener({
+  const server = createHttpServer({
     tenants,
     site,
     app,
@@ -171,11 +171,11 @@ async function start(): Promise<void> {
   const demo = await findDemo(deps)
   output.ready({
     address: (await tenants.resolve('localhost'))
-      ? originOf(deps, 'localhost')
+      ? webOriginOf(deps, 'localhost')
       : `http://${config.host}:${config.port}`,
     setupLink: (await createSetupCode(deps))?.link,
     demo: demo && {
-      address: originOf(deps, demo.host),
+      address: webOriginOf(deps, demo.host),
       account: config.dev || !config.hasPublicUrl ? demoAccount : undefined
     },
     dataDir: config.dataDir,

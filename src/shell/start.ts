@@ -1,5 +1,5 @@
 import { guardAgainstOtherBuilds } from './builds/build-guard.ts'
-import { reloadOnLostFiles } from './builds/lost-files.ts'
+import { reloadOnMissingBuildFiles } from './builds/lost-files.ts'
 import { startColorScheme } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop/drop-anywhere.ts'
@@ -18,7 +18,7 @@ import { loadQueueOnDepositPage } from './upload-progress/running-uploads.ts'
  * without loading the scripts again.
  */
 export function startShell(): void {
-  reloadOnLostFiles()
+  reloadOnMissingBuildFiles()
   guardAgainstOtherBuilds()
   startDrawer()
   startColorScheme()

@@ -2,7 +2,7 @@ import type { PasswordStrength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { CsvReader } from '../workers/csv-client.ts'
 import type { SigningWorker } from '../workers/kdf-client.ts'
-import type { TaskOptions } from '../workers/pool.ts'
+import type { WorkerTaskOptions } from '../workers/pool.ts'
 
 /** The parts of `location` that stores read. */
 export interface PageLocation {
@@ -78,7 +78,7 @@ export interface Environment {
    */
   rateStrength(password: string, words: string[]): Promise<PasswordStrength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
-  hashFile(file: Blob, options: TaskOptions): Promise<string>
+  hashFile(file: Blob, options: WorkerTaskOptions): Promise<string>
   csvReader(): Promise<CsvReader>
 }
 

@@ -1,7 +1,7 @@
 import type { CsvDialect } from '../core/csv/dialect.ts'
 import type { CsvRequest, CsvResult } from './csv.ts'
 import type { FileInspection, RowPage, RowRange, RowScan } from './csv-files.ts'
-import { createPool, type TaskOptions } from './pool.ts'
+import { createPool, type WorkerTaskOptions } from './pool.ts'
 
 // one worker, because it keeps its place in a file between two messages
 const ask = createPool<CsvRequest, CsvResult>(
@@ -20,7 +20,7 @@ export interface CsvReader {
    */
   inspect(file: Blob, dialect?: CsvDialect): Promise<FileInspection>
   /** Reads a whole file. Returns its number of rows and the faults of the rows. */
-  count(file: Blob, dialect: CsvDialect, options?: TaskOptions): Promise<RowScan>
+  count(file: Blob, dialect: CsvDialect, options?: WorkerTaskOptions): Promise<RowScan>
   /** Returns the rows of the given range. Blank rows are left out. */
   take(file: Blob, dialect: CsvDialect, part: RowRange): Promise<RowPage>
 }

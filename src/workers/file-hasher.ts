@@ -1,6 +1,6 @@
 import { AppError } from '../contract/kit/errors.ts'
 import type { FileHashResult } from './hash.ts'
-import { logAndReturn, type TaskOptions } from './pool.ts'
+import { logAndReturnError, type WorkerTaskOptions } from './pool.ts'
 
 /** Maximum size in bytes of a file that is sent to a hash worker together with other files. */
 const groupedBytes = 1024 * 1024
@@ -18,9 +18,9 @@ interface WaitingFile {
  * longer than hashing a small file.
  */
 export function createFileHasher(
-  ask: (files: readonly Blob[], options?: TaskOptions) => Promise<readonly FileHashResult[]>,
+  ask: (files: readonly Blob[], options?: WorkerTaskOptions) => Promise<readonly FileHashResult[]>,
   maxGroups: number
-): (file: Blob, options?: TaskOptions) => Promise<string> {
+): (file: Blob, options?: WorkerTaskOptions) => Promise<string> {
   const waiting = new Set<WaitingFile>()
   let groups = 0
 
@@ -57,7 +57,7 @@ export function createFileHasher(
       for (const [at, { resolve, reject }] of group.entries()) {
         const one = hashed[at]
         if (one && 'digest' in one) resolve(one.digest)
-        else reject(logAndReturn(new AppError('file_unreadable', one?.detail ?? 'No answer')))
+        else reject(logAndReturnError(new AppError('file_unreadable', one?.detail ?? 'No answer')))
       }
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -68,6 +68,6 @@ export function createFileHasher(
     if (file.size <= groupedBytes) return hashWithOthers(file, options.signal)
     const [one] = await ask([file], options)
     if (one && 'digest' in one) return one.digest
-    throw logAndReturn(new AppError('file_unreadable', one?.detail ?? 'No answer'))
+    throw logAndReturnError(new AppError('file_unreadable', one?.detail ?? 'No answer'))
   }
 }

@@ -1,7 +1,7 @@
 import type { PictureTransform } from '../contract/deposits.ts'
 import { maxUnreducedPictureBytes } from '../contract/kit/limits.ts'
 import type { ReducedPicture } from './image.ts'
-import { createPool, type TaskOptions } from './pool.ts'
+import { createPool, type WorkerTaskOptions } from './pool.ts'
 
 /**
  * Name and version of the program that reduces pictures, stored with each reduced picture.
@@ -38,7 +38,7 @@ const askWorker = createPool<Blob, ReducedPicture | undefined>(
  */
 export async function reducePicture(
   file: Blob,
-  options: TaskOptions = {}
+  options: WorkerTaskOptions = {}
 ): Promise<PictureReduction | undefined> {
   if (!isReduciblePicture(file)) return undefined
   const reduced = await askWorker(file, options)

@@ -2,7 +2,7 @@ import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
 import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts'
-import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
+import { type Argon2id, deriveKeyPair } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyJwtRequest, type Signer } from './signer.ts'
 
 /**
@@ -58,7 +58,7 @@ function open(email: string, typedPassword: string): Signer {
       throw new AppError('unavailable', 'Keys need a page served by https or from localhost')
     // one derivation per worker, so that the password itself need not be stored
     if (password === undefined) throw new ChallengeError('kdf')
-    const derived = deriveKey(kdf, email, password, argon2id)
+    const derived = deriveKeyPair(kdf, email, password, argon2id)
     password = undefined
     const key = await importSigningKey(await derived)
     closeLater()

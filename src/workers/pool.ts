@@ -10,7 +10,7 @@ export type WorkerReply<Result> =
  * Options of a message to a worker. `onProgress` is called with the number of bytes that the worker
  * has processed.
  */
-export interface TaskOptions {
+export interface WorkerTaskOptions {
   onProgress?: ((bytesDone: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
@@ -30,12 +30,12 @@ export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' 
 export function createPool<Message, Result>(
   max: number,
   start: () => PoolWorker
-): (message: Message, options?: TaskOptions) => Promise<Result> {
+): (message: Message, options?: WorkerTaskOptions) => Promise<Result> {
   const idle: PoolWorker[] = []
   const waiting: (() => void)[] = []
   let running = 0
 
-  async function ask(message: Message, options: TaskOptions = {}): Promise<Result> {
+  async function ask(message: Message, options: WorkerTaskOptions = {}): Promise<Result> {
     await waitForSlot(options.signal)
     try {
       if (options.signal?.aborted) throw terminated()
@@ -81,7 +81,7 @@ export function createPool<Message, Result>(
 function serve<Message, Result>(
   worker: PoolWorker,
   message: Message,
-  { onProgress, signal }: TaskOptions,
+  { onProgress, signal }: WorkerTaskOptions,
   isLoaded: boolean
 ): Promise<Result> {
   let hasSpoken = isLoaded
@@ -97,7 +97,7 @@ function serve<Message, Result>(
       hasSpoken = true
       if (data.kind === 'progress') onProgress?.(data.bytesDone)
       else if (data.kind === 'failed')
-        fail(logAndReturn(new AppError('file_unreadable', data.detail)))
+        fail(logAndReturnError(new AppError('file_unreadable', data.detail)))
       else {
         signal?.removeEventListener('abort', kill)
         resolve(data.result)
@@ -106,14 +106,14 @@ function serve<Message, Result>(
     worker.onerror = event => {
       // a worker that never sent a message could not be loaded, as without a network
       const code = hasSpoken ? 'internal' : 'offline'
-      fail(logAndReturn(new AppError(code, `A worker failed: ${detailOf(event)}`)))
+      fail(logAndReturnError(new AppError(code, `A worker failed: ${detailOf(event)}`)))
     }
     worker.postMessage(message)
   })
 }
 
 /** Logs an error and returns it, so that the caller can reject with it. */
-export function logAndReturn(error: AppError): AppError {
+export function logAndReturnError(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)
   return error

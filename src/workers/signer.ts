@@ -4,7 +4,7 @@ import {
   checkChallenge,
   formatChallengeResponse
 } from '../core/keys/challenge.ts'
-import type { DerivedKey, KdfId } from '../core/keys/kdf.ts'
+import type { DerivedKeyPair, KdfId } from '../core/keys/kdf.ts'
 import {
   challengePurposeFor,
   formatPublicKeyJwt,
@@ -106,7 +106,7 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
  * Imports a derived key into WebCrypto, so that nobody can read the private key any more.
  * Overwrites the private key `d` with zeros.
  */
-export async function importSigningKey({ d, x, y }: DerivedKey): Promise<SigningKey> {
+export async function importSigningKey({ d, x, y }: DerivedKeyPair): Promise<SigningKey> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const jwk = { ...publicJwk({ x, y }), d: toBase64Url(d) }
   d.fill(0)

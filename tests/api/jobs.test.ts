@@ -13,7 +13,10 @@ import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
 import { deleteExpiredRowsJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'
 import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
-import { endStaleUploadsJob, settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
+import {
+  createDepositsFromUploadsJob,
+  endIdleUploadsJob
+} from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { countRowsRead } from '../helpers/plans.ts'
 
@@ -34,8 +37,8 @@ beforeEach(async () => {
 
 test.each<[string, string, (deps: Deps) => Job]>([
   ['forget', 'idempotency', deleteExpiredRowsJob],
-  ['settle-uploads', 'upload', settleUploadsJob],
-  ['lapse-uploads', 'upload', endStaleUploadsJob],
+  ['settle-uploads', 'upload', createDepositsFromUploadsJob],
+  ['lapse-uploads', 'upload', endIdleUploadsJob],
   ['send-mails', 'mail', sendMailsJob]
 ])('does the work of %s for a company although that of another fails', async (job, table, make) => {
   await breakTable(table)

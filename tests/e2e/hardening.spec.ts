@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type BrowserContext, expect, type Page } from '@playwright/test'
 import pg from 'pg'
 import { toHex } from '../../src/core/bytes.ts'
-import { deriveKey } from '../../src/core/keys/kdf.ts'
+import { deriveKeyPair } from '../../src/core/keys/kdf.ts'
 import { parsePublicKeyJwt } from '../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/keys/public-key-proof.ts'
 import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
@@ -426,7 +426,7 @@ function storageOf(page: Page) {
 /** Returns the keys that a browser derives from a password. Computes them with Node's Argon2. */
 async function keyMaterial(email: string, password: string) {
   let okm = ''
-  const { d, x, y } = await deriveKey('a1', email, password, async input => {
+  const { d, x, y } = await deriveKeyPair('a1', email, password, async input => {
     const derived = await argon2id(input)
     okm = toHex(derived)
     return derived

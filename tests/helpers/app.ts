@@ -26,11 +26,11 @@ import { recordRootSecretId } from '../../src/server/domain/installation/install
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
-import { createListener, type ListenerOptions } from '../../src/server/http/listener.ts'
+import { createHttpServer, type ListenerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
 import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
-import { settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
+import { createDepositsFromUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import { newEmail, uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
@@ -191,8 +191,8 @@ export async function makeApp(
   options.mount?.(app)
   const importing = options.runsImports ? [runImportsJob(deps)] : []
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
-  const jobs = runJobs([settleUploadsJob(deps), ...importing, ...sending], deps.log)
-  const server = createListener({
+  const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
+  const server = createHttpServer({
     tenants,
     site: options.site ?? { handle: async (_request, response) => sendHostError(response, 421) },
     app,

@@ -10,7 +10,7 @@ import {
 } from '../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../src/contract/kit/errors.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
-import { audit } from '../../src/server/domain/audit/audit.ts'
+import { addAuditEntry } from '../../src/server/domain/audit/audit.ts'
 import { newId } from '../../src/server/domain/ids.ts'
 import { createApiKeySecret } from '../../src/server/domain/sessions/api-key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
@@ -251,7 +251,12 @@ export async function makeAuditEntry(
 ): Promise<string> {
   await inCompany(app.deps.db, toCompanyId(company), async tx => {
     const by = { id, company_id: tx.companyId }
-    audit(tx, app.deps, { by, action: 'user.invite', target: id, after: { username: 'Ada' } })
+    addAuditEntry(tx, app.deps, {
+      by,
+      action: 'user.invite',
+      target: id,
+      after: { username: 'Ada' }
+    })
   })
   const { rows: found } = await app.owner.query(
     'select id from audit_entry where company_id = $1 order by seq desc limit 1',

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto'
 import { toBase64Url } from '../../src/core/bytes.ts'
 import { formatChallengeResponse } from '../../src/core/keys/challenge.ts'
-import { type Argon2id, deriveKey } from '../../src/core/keys/kdf.ts'
+import { type Argon2id, deriveKeyPair } from '../../src/core/keys/kdf.ts'
 import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/keys/public-key-jwt.ts'
 import {
   formatPublicKeyJwt,
@@ -32,7 +32,7 @@ export function makeKeys(): TestKeys {
 
 /** Returns the key pair that a browser derives from e-mail and password. */
 export async function deriveKeys(email: string, password: string): Promise<TestKeys> {
-  const { d, x, y } = await deriveKey('a1', email, password, argon2id)
+  const { d, x, y } = await deriveKeyPair('a1', email, password, argon2id)
   const jwk = publicJwk({ x, y })
   const key = createPrivateKey({ format: 'jwk', key: { ...jwk, d: toBase64Url(d) } })
   return keysOf(key, jwk)

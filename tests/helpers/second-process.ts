@@ -3,7 +3,7 @@ import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
-import { createListener } from '../../src/server/http/listener.ts'
+import { createHttpServer } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 import { listenLocally } from './servers/listen.ts'
@@ -29,7 +29,7 @@ export async function startSecondProcess(
     signals: { ...createSignals(notifications), uploads: app.deps.signals.uploads },
     clock
   }
-  const server = createListener({
+  const server = createHttpServer({
     tenants: app.tenants,
     site: { handle: async (_request, response) => sendHostError(response, 421) },
     app: app.app,

@@ -57,7 +57,7 @@ const legal: Record<string, string> = {
   'src/islands/mail-links/ConfirmEmail.tsx': `
     import { $setup } from '../../stores/accounts/setup.ts'
     export const ConfirmEmail = $setup`,
-  'src/islands/me/Me.tsx': `
+  'src/islands/me/AccountScreen.tsx': `
     import { DropZone } from '../files/DropZone.tsx'
     import { Field } from '../forms/Field.tsx'
     export const Me = [DropZone, Field]`,
@@ -71,7 +71,7 @@ const legal: Record<string, string> = {
     import { DepositRow } from './DepositRow.tsx'
     export const Deposit = [useStore, $deposits, Row, DepositRow]`,
   'src/islands/deposit/DepositRow.tsx': 'export const DepositRow = 1',
-  'src/islands/history/History.tsx': `
+  'src/islands/history/RequestHistory.tsx': `
     import { $requests } from '../../stores/history/requests.ts'
     export const History = $requests`,
   'src/islands/details/DetailFrame.tsx': `

@@ -1,7 +1,7 @@
 import type { FieldError, FieldErrors } from './errors.ts'
 
 /** A validation issue of zod, with the members that the error messages need. */
-export interface IssueLike {
+export interface ZodIssueLike {
   code?: string | undefined
   expected?: unknown
   values?: readonly unknown[] | undefined
@@ -18,7 +18,7 @@ export interface IssueLike {
    * Present if the value matches no alternative of a union. Contains one list for each alternative:
    * the reasons why the value does not match that alternative.
    */
-  errors?: readonly (readonly IssueLike[])[] | undefined
+  errors?: readonly (readonly ZodIssueLike[])[] | undefined
 }
 
 const maxFields = 20
@@ -37,7 +37,7 @@ export interface FirstFieldErrors {
  * Returns the first broken rule of each field, of at most 20 fields:
  * `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`
  */
-export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
+export function fieldErrors(error: { issues: readonly ZodIssueLike[] }): FieldErrors {
   return firstFieldErrors(error).fields
 }
 
@@ -47,8 +47,8 @@ export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldError
  * `describe` returns for the issue.
  */
 export function firstFieldErrors(
-  { issues }: { issues: readonly IssueLike[] },
-  describe?: (issue: IssueLike) => string
+  { issues }: { issues: readonly ZodIssueLike[] },
+  describe?: (issue: ZodIssueLike) => string
 ): FirstFieldErrors {
   // a map, because callers choose the names, and every plain object has a member `constructor`
   const fields = new Map<string, FieldError>()
@@ -80,14 +80,14 @@ export function shortenFieldName(field: string): string {
  * union, these are the issues of the closest alternative: the one with the fewest issues. Any other
  * issue is returned unchanged.
  */
-function bestIssues(issue: IssueLike): IssueLike[] {
+function bestIssues(issue: ZodIssueLike): ZodIssueLike[] {
   const [first, ...others] = issue.errors ?? []
   if (issue.code !== 'invalid_union' || !first) return [issue]
   const best = others.reduce((least, each) => (each.length < least.length ? each : least), first)
   return best.map(each => ({ ...each, path: [...issue.path, ...each.path] })).flatMap(bestIssues)
 }
 
-function ruleOf(issue: IssueLike): FieldError {
+function ruleOf(issue: ZodIssueLike): FieldError {
   const { params } = issue
   if (params && typeof params['rule'] === 'string') {
     const limit = params['limit']

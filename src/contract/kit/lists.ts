@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type Access, endpoint, type KeyScope } from './endpoint.ts'
 import { Id } from './ids.ts'
-import { matchesPattern, maxCodeUnits } from './text-checks.ts'
+import { maxCodeUnitsCheck, patternCheck } from './text-checks.ts'
 
 /** Number of items on a page of a list if the call has no `limit`. */
 export const defaultPageSize = 50
@@ -16,8 +16,8 @@ export const SearchText = z.optional(
     .string()
     .check(
       z.minLength(1, { abort: true }),
-      maxCodeUnits(100),
-      matchesPattern(/^[^\p{Cc}\p{Cs}]*$/u, 'no control characters')
+      maxCodeUnitsCheck(100),
+      patternCheck(/^[^\p{Cc}\p{Cs}]*$/u, 'no control characters')
     )
 )
 

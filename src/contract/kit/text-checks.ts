@@ -5,7 +5,7 @@ import { hasDirectionControls, hasVisibleCharacter } from '../../core/text/visib
 // text that is far too long takes seconds. So the length is checked first.
 
 /** Returns a check that refuses texts of more than `limit` UTF-16 code units. */
-export function maxCodeUnits(limit: number) {
+export function maxCodeUnitsCheck(limit: number) {
   return z.maxLength(limit, { abort: true })
 }
 
@@ -13,7 +13,7 @@ export function maxCodeUnits(limit: number) {
  * Returns a check that accepts only texts that match `regex`. `sentence` is the English description
  * of these texts for error responses.
  */
-export function matchesPattern(regex: RegExp, sentence: string) {
+export function patternCheck(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
 }
 
@@ -43,12 +43,12 @@ export function textLine(max: number) {
   return z.string().check(
     z.trim(),
     z.minLength(1, { abort: true }),
-    maxCodeUnits(max),
+    maxCodeUnitsCheck(max),
     wellFormed(),
     z.normalize('NFC'),
     // NFC decomposes a few characters
-    maxCodeUnits(max),
-    matchesPattern(/^\P{Cc}*$/u, 'no control characters'),
+    maxCodeUnitsCheck(max),
+    patternCheck(/^\P{Cc}*$/u, 'no control characters'),
     customCheck(
       { rule: 'direction' },
       'no controls of text direction',

@@ -144,7 +144,7 @@ export function createOpenApiDocument({
   const paths: Record<string, Record<string, object>> = {}
   const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
   for (const [name, route] of Object.entries(apiCalls)) {
-    const answer = answerOf(route)
+    const answer = responseSchemaOf(route)
     Object.assign(schemas, answer.parts)
     const methods = paths[route.path] ?? {}
     methods[route.method.toLowerCase()] = operation(name, route, answer, sentenceOf(name))
@@ -189,7 +189,7 @@ function hasBody(route: ApiCall): boolean {
 }
 
 /** Returns the schema of a call's response, and the named schemas to which it refers. */
-export function answerOf(
+export function responseSchemaOf(
   route: ApiCall
 ): ReturnType<typeof outputSchema> | { schema: undefined; parts: Record<string, never> } {
   const answer = route.kind === 'endpoint' ? route.output : route.message
@@ -200,7 +200,7 @@ export function answerOf(
 function operation(
   name: string,
   route: ApiCall,
-  answer: ReturnType<typeof answerOf>,
+  answer: ReturnType<typeof responseSchemaOf>,
   summary: string
 ) {
   const isPublic = route.access === 'public'
@@ -298,7 +298,7 @@ function formOf(route: ApiCall): object {
   }
 }
 
-function success(name: string, route: ApiCall, told: ReturnType<typeof answerOf>): object {
+function success(name: string, route: ApiCall, told: ReturnType<typeof responseSchemaOf>): object {
   const facts = rawHttpDetails[name]
   const statuses = successStatusesOf(name, route)
   const headers = [...(facts?.responseHeaders ?? [])]
@@ -315,7 +315,7 @@ function success(name: string, route: ApiCall, told: ReturnType<typeof answerOf>
   return { ...Object.fromEntries(statuses.map(status => [status, answer])), ...unchanged }
 }
 
-function media(type: string, { schema, parts }: ReturnType<typeof answerOf>): object {
+function media(type: string, { schema, parts }: ReturnType<typeof responseSchemaOf>): object {
   if (!type.startsWith('text/')) {
     return schema ? { schema, example: exampleOf(schema, parts) } : {}
   }

@@ -16,7 +16,7 @@ export const hstsHeader = 'max-age=63072000'
 export const workerCsp =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
-export type PagePolicyInput = {
+export type PageCspInput = {
   /**
    * The content security policy that Astro generates for a page. It contains the hashes of scripts
    * and styles.
@@ -34,7 +34,7 @@ export type PagePolicyInput = {
  * Returns the content security policy of the pages of a host. All pages have the same policy,
  * because Astro's ClientRouter keeps the policy of the first page during a visit.
  */
-export function pageCsp({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
+export function pageCsp({ astroPolicy, bootHash, themeHash, api }: PageCspInput): string {
   const boot = quoted(bootHash)
   const theme = quoted(themeHash)
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)

@@ -86,7 +86,7 @@ export function sameAs(field: string, name = field): Validator {
  * Returns a validator that accepts a value if all of `validators` accept it. The broken rule is
  * always `all`, and not the rule of the validator that refuses the value.
  */
-export function all(...validators: Validator[]): Validator {
+export function allOf(...validators: Validator[]): Validator {
   return (value, form) =>
     validators.some(validator => validator(value, form)) ? { rule: 'all' } : undefined
 }

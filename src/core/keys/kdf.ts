@@ -68,7 +68,7 @@ const Point = weierstrass(p256)
  * A P-256 key pair: private key `d` and public point `x`, `y`, 32 bytes each. The caller overwrites
  * `d` after use.
  */
-export interface DerivedKey {
+export interface DerivedKeyPair {
   d: Uint8Array
   x: Uint8Array
   y: Uint8Array
@@ -86,12 +86,12 @@ export function isActiveKdf(
  * Derives the key pair of an e-mail and a password. The result is the same in every browser and on
  * every host.
  */
-export async function deriveKey(
+export async function deriveKeyPair(
   id: KdfId,
   email: string,
   password: string,
   argon2id: Argon2id
-): Promise<DerivedKey> {
+): Promise<DerivedKeyPair> {
   const { salt, memoryKib, passes, lanes, bytes } = kdfParameters[id]
   const secret = kdfInput(email, password)
   try {

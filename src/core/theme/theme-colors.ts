@@ -45,7 +45,7 @@ export interface ColorCorrection {
  * entry for each mode in which a color is replaced. Background and surface have an entry only in
  * the company's default mode, because the other mode always adapts these two colors.
  */
-export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
+export function colorCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
   const own = colors.dark ? 'dark' : 'light'
   return (['light', 'dark'] as const).flatMap(mode =>

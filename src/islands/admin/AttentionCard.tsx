@@ -6,7 +6,7 @@ import { languageTag } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { pageHref } from '../kit/page-href.ts'
-import { formatClock, useWaitPhase } from '../kit/time.ts'
+import { formatTimeOfDay, useWaitPhase } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 type CheckState =
@@ -63,7 +63,7 @@ export function AttentionCard(props: AttentionCardProps) {
           {children}
           <p className="meta">
             {t(state.isStale ? 'overview.attention.stale' : 'overview.attention.checked', {
-              time: formatClock(new Date(state.attention.checked), locale)
+              time: formatTimeOfDay(new Date(state.attention.checked), locale)
             })}
           </p>
         </>

@@ -7,7 +7,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterSelect } from '../lists/FilterSelect.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -42,7 +42,7 @@ export function CompanyList({ own }: { own: string }) {
         }}
         filters={
           <FilterBar count={screen.filterCount} onClear={() => set({ state: '' })}>
-            <FilterChip
+            <FilterSelect
               label={t('companies.list.state')}
               value={states.find(state => state === address?.state)}
               options={states.map(state => [state, t(`companies.list.states.${state}`)])}

@@ -7,7 +7,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { auditTranslator, type TranslateAudit } from './audit-translator.ts'
 import {
   type ChangeDescription,
-  changeSentence,
+  changeSentenceParts,
   describeChanges,
   type SentencePart,
   skippedVersionCheck
@@ -40,7 +40,7 @@ export function AuditEntry({ entry, company }: AuditEntryProps) {
   return (
     <div className="grid gap-x-6 gap-y-2 md:grid-cols-[1fr_auto]">
       <p className="wrap-anywhere">
-        {changeSentence(entry, t).map((part, at) => (
+        {changeSentenceParts(entry, t).map((part, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence keep their places
           <span key={at}>{linkTo(part)}</span>
         ))}

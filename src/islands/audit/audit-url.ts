@@ -2,10 +2,10 @@ import type { AuditAction } from '../../contract/audit.ts'
 import type { AuditFilter } from '../../stores/admin/audit.ts'
 import {
   dayRangeToTimes,
+  formatFilterQuery,
   parseDay,
   parseId,
-  withoutEmptyFilters,
-  writeFilters
+  withoutEmptyFilters
 } from '../lists/use-address.ts'
 import { parseAuditAction } from './audit-translator.ts'
 
@@ -43,7 +43,7 @@ export function readAuditUrl(search: string): AuditUrlFilters {
  * no filter is set.
  */
 export function writeAuditUrl(address: AuditUrlFilters): string {
-  return writeFilters(names, address)
+  return formatFilterQuery(names, address)
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 /**
- * A part of the sentence that `changeSentence` returns: plain text, or the name of a person or an
+ * A part of the sentence that `changeSentenceParts` returns: plain text, or the name of a person or an
  * item.
  */
 export type SentencePart = string | { role: Role; name: string }
@@ -21,7 +21,7 @@ const roles: readonly Role[] = ['who', 'what', 'user', 'category']
  * Returns the parts of the sentence about an entry of the audit log, for example
  * `['', { role: 'who', name: 'Ada' }, ' created the group ', …]`.
  */
-export function changeSentence(entry: AuditLogEntry, t: TranslateAudit): SentencePart[] {
+export function changeSentenceParts(entry: AuditLogEntry, t: TranslateAudit): SentencePart[] {
   const { actor, target, action, acted_in } = entry
   const names: Record<Role, string> = {
     who: actorOf(actor, t),
@@ -93,7 +93,7 @@ const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
  * Returns the changed fields of an audit log entry in words. Leaves out fields that
- * `changeSentence()` already mentions. Also leaves out `if_match`, which is not a field of the
+ * `changeSentenceParts()` already mentions. Also leaves out `if_match`, which is not a field of the
  * item: see `skippedVersionCheck()`.
  */
 export function describeChanges(

@@ -6,7 +6,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterSelect } from '../lists/FilterSelect.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -34,7 +34,7 @@ export const CategoryList = withTranslation(function CategoryList() {
       }}
       filters={
         <FilterBar count={screen.filterCount} onClear={() => set({ visibility: '' })}>
-          <FilterChip
+          <FilterSelect
             label={t('admin.categories.visibility')}
             value={address?.visibility}
             options={categorySettingChoices.visibility.map(each => [

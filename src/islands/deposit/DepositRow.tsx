@@ -7,14 +7,14 @@ import { localizedPath } from '../../i18n/index.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
-  cancel,
+  cancelDeposit,
   chooseFile,
   choosePicture,
   depositAgain,
-  pause,
+  pauseDeposit,
   reopenFile,
-  resume,
-  retry
+  resumeDeposit,
+  retryDeposit
 } from '../../stores/deposits/deposits.ts'
 import { useDocumentDownload } from '../files/use-document-download.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
@@ -81,16 +81,18 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
               deposit={deposit}
             />
           ))}
-        {isInterruptible(state) && <ActionButton name="pause" run={pause} deposit={deposit} />}
+        {isInterruptible(state) && (
+          <ActionButton name="pause" run={pauseDeposit} deposit={deposit} />
+        )}
         {state.status === 'paused' && state.by !== 'session' && (
-          <ActionButton name="resume" run={resume} deposit={deposit} />
+          <ActionButton name="resume" run={resumeDeposit} deposit={deposit} />
         )}
         {state.status === 'missing' && <ChooseAgain deposit={deposit} />}
         {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
-          <ActionButton name="cancel" run={cancel} deposit={deposit} />
+          <ActionButton name="cancel" run={cancelDeposit} deposit={deposit} />
         )}
         {state.status === 'failed' && state.retryable && (
-          <ActionButton name="retry" run={retry} deposit={deposit} />
+          <ActionButton name="retry" run={retryDeposit} deposit={deposit} />
         )}
         {(isDone || state.status === 'duplicate') && (
           <a

@@ -1,6 +1,6 @@
 import type { DomainDetails } from '../../contract/domains.ts'
 import { deleteDomain, reloadDomain } from '../../stores/admin/domains.ts'
-import { DeleteForGood } from '../details/DeleteForGood.tsx'
+import { DeleteWithTypedConfirmation } from '../details/DeleteWithTypedConfirmation.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
@@ -14,7 +14,7 @@ export function DeleteDomain({ domain }: { domain: DomainDetails }) {
   const unserved = quarantined_since ? 'domains.delete.unserved' : 'domains.delete.unused'
   const ending = isServed ? 'domains.delete.note' : unserved
   return (
-    <DeleteForGood
+    <DeleteWithTypedConfirmation
       list="domains"
       words={(key, values) => t(`domains.delete.${key}`, values)}
       note={t(primary ? 'domains.delete.primary' : ending)}

@@ -16,10 +16,10 @@ import { DomainCheck } from './DomainCheck.tsx'
 import { DomainRecords } from './DomainRecords.tsx'
 import { DomainSettings } from './DomainSettings.tsx'
 import { DomainStateMark } from './DomainStateMark.tsx'
-import { GoLive } from './GoLive.tsx'
+import { GoLiveStep } from './GoLiveStep.tsx'
 import { PrimaryDomain } from './PrimaryDomain.tsx'
 import { WizardSteps } from './WizardSteps.tsx'
-import { type DomainStep, readDomainStep, writeDomainStep } from './wizard-step.ts'
+import { type DomainStep, formatDomainStep, parseDomainStep } from './wizard-step.ts'
 
 const ThemeEditor = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor
@@ -54,7 +54,7 @@ interface DomainProps {
 }
 
 function Ready({ domain }: DomainProps) {
-  const { address, change } = useListAddress(readDomainStep, writeDomainStep)
+  const { address, change } = useListAddress(parseDomainStep, formatDomainStep)
   const top = useRef<HTMLDivElement>(null)
   const isOpening = useRef(false)
   // a domain that is served needs no steps, unless the person is in the middle of them
@@ -103,7 +103,7 @@ function Wizard({ domain, step, open }: WizardProps) {
       {step === 'look' && <ThemeEditor domain={domain} />}
       {step === 'look' && <NextButton onClick={() => open('live')} />}
       {step === 'live' && (
-        <GoLive domain={domain} toCheck={() => open('check')} onDone={() => open(undefined)} />
+        <GoLiveStep domain={domain} toCheck={() => open('check')} onDone={() => open(undefined)} />
       )}
       {domain.state === 'unverified' && <DeleteDomain domain={domain} />}
     </>

@@ -6,7 +6,7 @@ import { domainList, domainSortKeys } from '../../stores/admin/domains.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterSelect } from '../lists/FilterSelect.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -33,7 +33,7 @@ export const DomainList = withTranslation(function DomainList() {
       create={{ href: pageHref(locale, 'createDomain', { company }), text: t('domains.list.new') }}
       filters={
         <FilterBar count={screen.filterCount} onClear={() => set({ state: '' })}>
-          <FilterChip
+          <FilterSelect
             label={t('domains.list.state')}
             value={address?.state}
             options={states.map(each => [each, t(`domains.states.${each}`)])}

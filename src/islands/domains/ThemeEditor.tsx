@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useId } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/theme/theme-colors.ts'
+import { colorCorrections, cssPropertyOf, themeTokens } from '../../core/theme/theme-colors.ts'
 import { $themes, loadThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -63,7 +63,7 @@ function Editor({ domain, themes }: EditorProps) {
   useShowPublishedTheme(domain.host, themes)
   const { look, change } = draft
   const { colors } = look
-  const corrections = themeCorrections(colors)
+  const corrections = colorCorrections(colors)
   const standard = themeTokens({ dark: colors.dark })[colors.dark ? 'dark' : 'light']
   const pictureError = (name: ThemePart) => {
     const limit = draft.refused[name]

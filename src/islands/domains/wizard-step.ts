@@ -6,7 +6,7 @@ export type DomainStep = (typeof domainSteps)[number]
  * Reads the step of a new domain from the query of the page's address: `?step=records`. Returns an
  * empty object if the query contains no such step.
  */
-export function readDomainStep(search: string): { step?: DomainStep } {
+export function parseDomainStep(search: string): { step?: DomainStep } {
   const named = new URLSearchParams(search).get('step')
   const step = domainSteps.find(each => each === named)
   return step ? { step } : {}
@@ -16,6 +16,6 @@ export function readDomainStep(search: string): { step?: DomainStep } {
  * Returns the step as the query of an address: `?step=records`. Returns an empty text if `step` is
  * undefined.
  */
-export function writeDomainStep({ step }: { step?: DomainStep }): string {
+export function formatDomainStep({ step }: { step?: DomainStep }): string {
   return step ? `?step=${step}` : ''
 }

@@ -1,5 +1,5 @@
 import { addFileNames } from '../../core/text/history-csv.ts'
-import { type ExportOptions, fetchOwnData } from '../../stores/accounts/own-data-export.ts'
+import { fetchOwnData, type OwnDataExportOptions } from '../../stores/accounts/own-data-export.ts'
 import { fetchHistoryExport } from '../../stores/history/request-export.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
@@ -21,7 +21,7 @@ export async function downloadHistory(filter: RequestFilter, name: string): Prom
 }
 
 /** Downloads the person's own data as JSON. */
-export async function downloadOwnData(options: ExportOptions, name: string): Promise<void> {
+export async function downloadOwnData(options: OwnDataExportOptions, name: string): Promise<void> {
   downloadFile(await fetchOwnData(options), name, 'json')
 }
 

@@ -6,11 +6,11 @@ import { InPlaceEditor, InPlaceForm } from './InPlaceEditor.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 import { type FormOptions, type FormState, type FormValues, useForm } from './use-form.ts'
 import { useInputCheck } from './use-input-check.ts'
-import { useVersionedSave, type VersionedOptions } from './use-versioned-save.ts'
+import { useVersionedSave, type VersionedSaveOptions } from './use-versioned-save.ts'
 
 interface SettingsSectionProps<Item>
   extends DifferenceWords,
-    VersionedOptions<Item, Partial<Item>>,
+    VersionedSaveOptions<Item, Partial<Item>>,
     Pick<FormOptions<void>, 'what' | 'rules' | 'codeErrors'> {
   id: string
   title: string

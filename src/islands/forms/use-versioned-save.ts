@@ -6,7 +6,7 @@ interface Versioned {
   version: number
 }
 
-export interface VersionedOptions<Entity, Changes> {
+export interface VersionedSaveOptions<Entity, Changes> {
   /**
    * Saves changes if the stored item still has the version `version`. Otherwise throws
    * `changed_meanwhile`.
@@ -30,7 +30,7 @@ interface Conflict<Entity, Changes> {
 export function useVersionedSave<Entity extends Versioned, Changes extends Partial<Entity>>({
   save,
   load
-}: VersionedOptions<Entity, Changes>) {
+}: VersionedSaveOptions<Entity, Changes>) {
   const [conflict, setConflict] = useState<Conflict<Entity, Changes>>()
 
   const change = async (was: Entity, changes: Changes): Promise<void> => {

@@ -3,9 +3,9 @@ import type { Group } from '../../contract/groups.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupCategories,
-  addGroupCategory,
+  addCategoryToGroup,
   loadGroupCategories,
-  removeGroupCategory
+  removeCategoryFromGroup
 } from '../../stores/admin/groups.ts'
 import { findCategories } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
@@ -27,8 +27,8 @@ export function GroupCategories({ group: { id } }: { group: Group }) {
       nameOf={({ names }) => names[locale]}
       find={findCategories}
       load={after => loadGroupCategories(id, after)}
-      add={category => addGroupCategory(id, category)}
-      remove={category => removeGroupCategory(id, category)}
+      add={category => addCategoryToGroup(id, category)}
+      remove={category => removeCategoryFromGroup(id, category)}
       row={category => (
         <a
           className="link wrap-anywhere min-w-0 flex-1"

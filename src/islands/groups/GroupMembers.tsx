@@ -8,7 +8,7 @@ import type { Translate } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupMembers,
-  $memberSearch,
+  $memberSearchText,
   addMember,
   addMembers,
   loadMembers,
@@ -40,7 +40,7 @@ export function GroupMembers({ group }: GroupProps) {
   const part = useStore($groupMembers, { ssr: 'initial' })
   const { id } = group
   const company = companyIdOfPage()
-  const q = useStore($memberSearch, { ssr: 'initial' })
+  const q = useStore($memberSearchText, { ssr: 'initial' })
   return (
     <ItemEntries
       id="group-members"

@@ -6,7 +6,7 @@ import { type GroupChanges, reloadGroup, updateGroup } from '../../stores/admin/
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { type DifferenceWords, EditConflict } from '../forms/EditConflict.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
-import { useVersionedSave, type VersionedOptions } from '../forms/use-versioned-save.ts'
+import { useVersionedSave, type VersionedSaveOptions } from '../forms/use-versioned-save.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
@@ -69,7 +69,7 @@ export function GroupSettings({ group }: GroupProps) {
   )
 }
 
-function versionsOf({ id }: Group): VersionedOptions<Group, Partial<Group>> {
+function versionsOf({ id }: Group): VersionedSaveOptions<Group, Partial<Group>> {
   return {
     // as: the forms have the fields of `GroupChanges`
     save: (changes, version) => updateGroup(id, changes as GroupChanges, version),

@@ -6,7 +6,7 @@ import { DayRangeFields, DayRangeWarning } from '../lists/DayRange.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
-import { type HistoryUrlParams, requestFilterOf, requestStates } from './history-url.ts'
+import { type HistoryUrlParams, requestFilterOf, requestStates } from './history-query.ts'
 
 interface HistoryFiltersProps {
   address: HistoryUrlParams

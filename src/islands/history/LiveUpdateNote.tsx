@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import { $streamState } from '../../stores/history/requests.ts'
-import { formatClock } from '../kit/time.ts'
+import { formatTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useOnline } from './use-online.ts'
 
@@ -16,7 +16,7 @@ export function LiveUpdateNote({ now }: { now: number | undefined }) {
   const asOf = useLastTime(!isCut, now)
   const isOnline = useOnline()
   const text = isCut
-    ? t('history.unreachable', { time: formatClock(new Date(asOf ?? Date.now()), locale) })
+    ? t('history.unreachable', { time: formatTimeOfDay(new Date(asOf ?? Date.now()), locale) })
     : t(`history.${stream}`)
   return (
     <p

@@ -70,10 +70,10 @@ export function retryTime(
 ): string | undefined {
   if (error.retryAfter === undefined) return undefined
   const time = new Date(Math.ceil((now + error.retryAfter * 1000) / 60_000) * 60_000)
-  return formatClock(time, locale)
+  return formatTimeOfDay(time, locale)
 }
 
 /** Formats a time of day: `4:05 PM`, « 16:05 » */
-export function formatClock(time: Date, locale: Locale): string {
+export function formatTimeOfDay(time: Date, locale: Locale): string {
   return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
 }

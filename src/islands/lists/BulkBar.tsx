@@ -1,5 +1,5 @@
 import type { AppError } from '../../contract/kit/errors.ts'
-import { emptySelection, type Selection, selectedCount } from '../../stores/lists/selection.ts'
+import { countSelectedRows, emptySelection, type Selection } from '../../stores/lists/selection.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { Popup } from './Popup.tsx'
@@ -36,7 +36,7 @@ export function BulkBar<Action extends string>(props: BulkBarProps<Action>) {
   const { selection, onSelect, shown, hasMore, actions, onAct, isBusy } = props
   const { onSelectAll, isCounting, failure, words } = props
   const { t } = useTranslation()
-  const count = selectedCount(selection)
+  const count = countSelectedRows(selection)
   const known = new Set(shown)
   const hidden = [...selection.ids].filter(id => !known.has(id)).length
   const news = [

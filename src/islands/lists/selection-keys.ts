@@ -1,8 +1,8 @@
 import {
+  countSelectedRows,
   emptySelection,
   extendRange,
   type Selection,
-  selectedCount,
   selectShownRows,
   toggleRow
 } from '../../stores/lists/selection.ts'
@@ -34,7 +34,7 @@ export function selectionAfterKey(
     const choose = shiftKey ? extendRange : toggleRow
     return { selection: choose(selection, here, shown), focus: here }
   }
-  if (key === 'Escape' && selectedCount(selection) > 0)
+  if (key === 'Escape' && countSelectedRows(selection) > 0)
     return { selection: emptySelection, focus: here }
   if (!shiftKey || (key !== 'ArrowDown' && key !== 'ArrowUp')) return undefined
   const focus = shown[shown.indexOf(here) + (key === 'ArrowDown' ? 1 : -1)]

@@ -47,7 +47,7 @@ export function withoutEmptyFilters<Fields extends object>(
  * Returns the filters as the query of an address, in the order of `names`: `?kind=deposit`. Returns
  * an empty text if no filter has a value.
  */
-export function writeFilters<Name extends string>(
+export function formatFilterQuery<Name extends string>(
   names: readonly Name[],
   filters: { [Each in Name]?: string }
 ): string {

@@ -16,7 +16,7 @@ import { useAction } from '../kit/use-action.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { type OpenedLink, useLinkFailure, useMailLink } from './use-mail-link.ts'
+import { type CheckedMailLink, useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 /**
  * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits
@@ -43,7 +43,7 @@ export const VerifyAccount = withTranslation(function VerifyAccount({
 
 interface ConfirmProps {
   company: string
-  link: OpenedLink
+  link: CheckedMailLink
 }
 
 /**

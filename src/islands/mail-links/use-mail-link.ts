@@ -8,7 +8,7 @@ import {
 import { keepUnsavedInput, takeUnsavedInput } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'
 
-export interface OpenedLink extends MailLinkFragment {
+export interface CheckedMailLink extends MailLinkFragment {
   /**
    * `open` if the link works, `used` if it was used before, `over` if it has expired or is invalid.
    */
@@ -23,8 +23,8 @@ export interface OpenedLink extends MailLinkFragment {
  * link from the address immediately, because people copy addresses and browsers store them in their
  * history.
  */
-export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
-  const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
+export function useMailLink(purpose: LinkPurpose): CheckedMailLink | 'none' | 'loading' {
+  const [link, setLink] = useState<CheckedMailLink | 'none' | 'loading'>('loading')
   useEffect(() => {
     const kept = takeUnsavedInput('link') as MailLinkFragment | undefined // as: kept below
     const found = parseMailLinkFragment(location.hash) ?? kept
@@ -59,7 +59,7 @@ function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   return error.code === 'mail_token_invalid' ? 'over' : undefined
 }
 
-function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over' | undefined {
+function closedLinkState(link: CheckedMailLink | 'none' | 'loading'): 'used' | 'over' | undefined {
   return typeof link === 'string' || link.state === 'open' ? undefined : link.state
 }
 
@@ -69,7 +69,7 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
  * updates `closed` with the error of an API call. It returns whether the call failed because of the
  * link.
  */
-export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
+export function useLinkFailure(link: CheckedMailLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()
   const handleFailure = (error: AppError) => {
     setRefused(linkStateFromError(error))
@@ -82,7 +82,7 @@ export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
  * Checks a link with the API. If the check itself fails, for example without a network, returns the
  * link as `open`; the person sees the error when the link is used.
  */
-async function check(link: MailLinkFragment, purpose: LinkPurpose): Promise<OpenedLink> {
+async function check(link: MailLinkFragment, purpose: LinkPurpose): Promise<CheckedMailLink> {
   try {
     const { checkMailLink } = await loadCode(() => import('../../stores/accounts/mail-links.ts'))
     return { ...link, state: 'open', ...(await checkMailLink(link, purpose)) }

@@ -1,5 +1,5 @@
 import { requiredIf } from '../../core/input/validators.ts'
-import { type Demonstration, finishSetup } from '../../stores/accounts/setup.ts'
+import { type DemoCompany, finishSetup } from '../../stores/accounts/setup.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldErrorText, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -15,7 +15,7 @@ interface SetupFormProps {
   code: string
   /** The current name of the company. */
   company: string
-  demo: Demonstration | undefined
+  demo: DemoCompany | undefined
   finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
 }
 
@@ -123,7 +123,7 @@ function Address() {
   )
 }
 
-function DemoChoice({ demo: { address, account } }: { demo: Demonstration }) {
+function DemoChoice({ demo: { address, account } }: { demo: DemoCompany }) {
   const { t } = useTranslation()
   return (
     <fieldset className="flex flex-col gap-3">

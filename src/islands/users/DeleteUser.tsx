@@ -1,7 +1,7 @@
 import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { deleteMember, reloadMember } from '../../stores/admin/members.ts'
-import { DeleteForGood } from '../details/DeleteForGood.tsx'
+import { DeleteWithTypedConfirmation } from '../details/DeleteWithTypedConfirmation.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface DeleteUserProps {
@@ -20,7 +20,7 @@ export function DeleteUser({ member, isOwn }: DeleteUserProps) {
   // `UserAccess` has the button that removes a sign-up
   if (state === 'waiting') return null
   return (
-    <DeleteForGood
+    <DeleteWithTypedConfirmation
       list="users"
       words={(key, values) => t(`person.delete.${key}`, values)}
       note={t(isOwn ? 'person.delete.own' : 'person.delete.note')}

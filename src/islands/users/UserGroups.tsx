@@ -4,10 +4,10 @@ import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
-  addToGroups,
+  addMemberToGroups,
   type GroupAdditionResult,
   type NamedGroup,
-  removeFromGroup
+  removeMemberFromGroup
 } from '../../stores/admin/members.ts'
 import { Form } from '../forms/Form.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -36,7 +36,7 @@ export function UserGroups({ member }: MemberProps) {
   const removing = useAction({
     what: 'Removing the person from a group failed',
     async send(group: NamedGroup) {
-      const undo = await removeFromGroup(id, group)
+      const undo = await removeMemberFromGroup(id, group)
       const text = t('person.groups.removed', { who: personName(member), group: group.name })
       announceWithUndo(text, undo)
       // the button that was pressed is gone
@@ -94,7 +94,7 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
     what: 'Adding the person to groups failed',
     isEmptiedBySuccess: true,
     async send({ group_ids }) {
-      const additions = await addToGroups(id, parseGroupPickerValue(group_ids))
+      const additions = await addMemberToGroups(id, parseGroupPickerValue(group_ids))
       for (const { error } of additions) if (error) reportError(error)
       return additions
     }

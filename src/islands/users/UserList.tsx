@@ -14,7 +14,7 @@ import {
   memberSortKeys
 } from '../../stores/admin/member-list.ts'
 import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
-import { emptySelection, type Selection, selectedCount } from '../../stores/lists/selection.ts'
+import { countSelectedRows, emptySelection, type Selection } from '../../stores/lists/selection.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
@@ -28,14 +28,14 @@ import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
+import { FilterBar, FilterSelect } from '../lists/FilterSelect.tsx'
 import { ListTable } from '../lists/ListScreen.tsx'
 import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
-import { GroupFilterChip } from './GroupFilterChip.tsx'
+import { GroupFilterSelect } from './GroupFilterSelect.tsx'
 
 const BulkChangeDialog = lazyComponent(
   async () => (await import('./BulkChangeDialog.tsx')).BulkChangeDialog
@@ -103,7 +103,7 @@ export const UserList = withTranslation(function UserList() {
     if (hasEnded) void memberList.load()
   }, [hasEnded])
 
-  const count = selectedCount(selection)
+  const count = countSelectedRows(selection)
   const asksInvited = address.state === 'invited'
   const hasMailServer = useHasMailServer(asksInvited || count > 0)
   // nothing is mailed, so the administrator gets the links instead
@@ -146,14 +146,14 @@ export const UserList = withTranslation(function UserList() {
           count={filterCount}
           onClear={() => set({ state: '', group: '', permission: '' })}
         >
-          <FilterChip
+          <FilterSelect
             label={t('users.list.state')}
             value={address.state}
             options={states.map(state => [state, t(`users.list.states.${state}`)])}
             onChoose={state => set({ state })}
           />
-          <GroupFilterChip value={address.group} onChoose={group => set({ group })} />
-          <FilterChip
+          <GroupFilterSelect value={address.group} onChoose={group => set({ group })} />
+          <FilterSelect
             label={t('users.list.permission')}
             value={address.permission}
             options={permissions.map(each => [each, t(`users.list.permissions.${each}`)])}

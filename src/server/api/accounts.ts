@@ -37,7 +37,7 @@ export function mountAccounts(app: Api): void {
 
   mountEndpoint(app, verifyEmail, ({ token, ...chosen }, c) =>
     runWithMailedToken(c, () =>
-      signUps.verifySignUp(c.get('deps'), {
+      signUps.confirmSignUpEmail(c.get('deps'), {
         tenant: c.get('tenant'),
         person: c.get('person'),
         token,

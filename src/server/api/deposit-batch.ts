@@ -17,7 +17,7 @@ import { newRandomId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { createInFlightCallTracker } from './kit/in-flight-calls.ts'
-import { defaultBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
+import { defaultMaxBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
 import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
 
 const maxPerPerson = 6
@@ -163,8 +163,8 @@ async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
  */
 function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (part.name !== 'items') throw refusedForm('the part items before the files')
-  if (part.size > defaultBodyBytes) {
-    throw new AppError('body_too_large', `The part items is over ${defaultBodyBytes} bytes`)
+  if (part.size > defaultMaxBodyBytes) {
+    throw new AppError('body_too_large', `The part items is over ${defaultMaxBodyBytes} bytes`)
   }
   const given = parseJson(part.bytes)
   if (!Array.isArray(given) || given.length === 0) throw refusedForm('a list of items')

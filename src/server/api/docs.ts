@@ -2,7 +2,7 @@ import { getDocs, getOpenApi } from '../../contract/docs.ts'
 import { createOpenApiDocument } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
-import { originOf } from '../domain/companies/served-hosts.ts'
+import { webOriginOf } from '../domain/companies/served-hosts.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint, mountRawEndpoint } from './kit/mount.ts'
 
@@ -15,10 +15,10 @@ export function mountDocs(app: Api): void {
   mountEndpoint(app, getOpenApi, async (_input, c) => {
     const { host, config } = c.get('tenant')
     const info = { ...Object(document['info']), title: `${config.name} API` }
-    return { ...document, info, servers: [{ url: originOf(c.get('deps'), `api.${host}`) }] }
+    return { ...document, info, servers: [{ url: webOriginOf(c.get('deps'), `api.${host}`) }] }
   })
 
   mountRawEndpoint(app, getDocs, async (_input, c) =>
-    c.redirect(`${originOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)
+    c.redirect(`${webOriginOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)
   )
 }

@@ -1,4 +1,4 @@
-import { type ActiveCompanies, activityMs } from '../../core/active-companies.ts'
+import { activityWindowMs, type CompanyActivityTracker } from '../../core/active-companies.ts'
 
 /**
  * The name of a consumer: a party that gets a share of the database connections. It is the id of a
@@ -13,7 +13,7 @@ export type ConnectionConsumer = string
 export const noCompanyConsumer: ConnectionConsumer = 'platform'
 
 /** What a transaction states when it asks the allocator for a database connection. */
-export interface ConnectionOptions {
+export interface ConnectionRequestOptions {
   /**
    * Whether the transaction is a search, an export or another long read. All long reads together
    * get only a few connections.
@@ -66,7 +66,7 @@ interface Options {
    */
   whenContended: { usual: number; heavy: number }
   /** The companies with an HTTP request within the last second. Only these count as active. */
-  present: Pick<ActiveCompanies, 'hasOthers'>
+  present: Pick<CompanyActivityTracker, 'hasOthers'>
   waitMs: number
 }
 
@@ -146,7 +146,7 @@ export class ConnectionAllocator {
    */
   take(
     company: ConnectionConsumer,
-    options: ConnectionOptions = {}
+    options: ConnectionRequestOptions = {}
   ): ConnectionSlot | Promise<ConnectionSlot> {
     const { isHeavy = false, isBackground = false } = options
     const consumer = isBackground ? `background of ${company}` : company
@@ -183,7 +183,7 @@ export class ConnectionAllocator {
     this.#recheck = setTimeout(() => {
       this.#recheck = undefined
       this.#serve()
-    }, activityMs)
+    }, activityWindowMs)
     this.#recheck.unref()
   }
 
@@ -221,7 +221,7 @@ export class ConnectionAllocator {
     account.heldHeavy++
   }
 
-  #wait(slot: Slot, queue: Waiting[], options: ConnectionOptions): Promise<ConnectionSlot> {
+  #wait(slot: Slot, queue: Waiting[], options: ConnectionRequestOptions): Promise<ConnectionSlot> {
     const { caller, waitMs = this.#options.waitMs } = options
     return new Promise((resolve, reject) => {
       const stop = () => {

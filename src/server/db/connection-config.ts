@@ -30,14 +30,14 @@ export function usesOwnerLogin(location: DatabaseLocation): boolean {
 }
 
 /** Returns the connection options for the role that owns the tables and runs migrations. */
-export function ownerLogin(location: DatabaseLocation): pg.ClientConfig {
+export function ownerConnectionConfig(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
     return socketConnectionConfig(location.socketDir, location.database, embeddedOwner)
   return { connectionString: withTls(location.ownerUrl ?? location.url) }
 }
 
 /** Returns the connection options for the role `vidimus_app`, which serves HTTP requests. */
-export function appRoleLogin(location: DatabaseLocation): pg.ClientConfig {
+export function appRoleConnectionConfig(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
     return socketConnectionConfig(location.socketDir, location.database, appDatabaseRole)
   const url = withTls(location.url)

@@ -6,7 +6,7 @@ import {
   appDatabaseRole,
   type DatabaseLocation,
   explainConnectionError,
-  ownerLogin
+  ownerConnectionConfig
 } from './connection-config.ts'
 
 /**
@@ -210,7 +210,7 @@ async function createRaced(client: pg.Client, statements: string[]) {
 }
 
 async function connect(location: DatabaseLocation) {
-  const client = new pg.Client(ownerLogin(location))
+  const client = new pg.Client(ownerConnectionConfig(location))
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {

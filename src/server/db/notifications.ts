@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { appRoleLogin, type DatabaseLocation } from './connection-config.ts'
+import { appRoleConnectionConfig, type DatabaseLocation } from './connection-config.ts'
 import { listenerConnectionName, listenerConnectionPrefix } from './processes.ts'
 
 /**
@@ -53,7 +53,7 @@ export async function openNotificationChannel(
 
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
-      ...appRoleLogin(options),
+      ...appRoleConnectionConfig(options),
       application_name: listenerConnectionName(self),
       keepAlive: true
     })

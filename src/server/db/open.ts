@@ -1,8 +1,15 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
-import { type ActiveCompanies, createCompanyActivityTracker } from '../../core/active-companies.ts'
+import {
+  type CompanyActivityTracker,
+  createCompanyActivityTracker
+} from '../../core/active-companies.ts'
 import { ConnectionAllocator } from './connection-allocator.ts'
-import { appRoleLogin, type DatabaseLocation, explainConnectionError } from './connection-config.ts'
+import {
+  appRoleConnectionConfig,
+  type DatabaseLocation,
+  explainConnectionError
+} from './connection-config.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
@@ -12,7 +19,7 @@ export interface Db {
    * The companies with an HTTP request to this process within the last second. Only these companies
    * count as active when connections are shared out.
    */
-  readonly present: ActiveCompanies
+  readonly present: CompanyActivityTracker
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -70,7 +77,7 @@ const opened = new WeakMap<Db, Opened>()
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
   const settings: pg.PoolConfig = {
-    ...appRoleLogin(options),
+    ...appRoleConnectionConfig(options),
     // statements are sent without waiting for earlier answers: see pipelined-transaction.ts
     pipeline: true,
     connectionTimeoutMillis: acquireMillis,

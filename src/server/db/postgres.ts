@@ -20,7 +20,7 @@ import {
 /**
  * A running PostgreSQL. Several processes may share it: the first one starts it, the others use it.
  */
-export interface Postgres {
+export interface RunningPostgres {
   socketDir: string
   version: string
   startedHere: boolean
@@ -69,7 +69,7 @@ export function socketConnectionConfig(socketDir: string, database: string, user
 }
 
 /** Starts PostgreSQL on `dir`, or connects to the one that already runs there. */
-export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)
   const giveUpAt = Date.now() + readySeconds * 1000
@@ -140,7 +140,7 @@ function share(
   { client, version }: Presence,
   startedHere: boolean,
   log: (text: string) => void
-): Postgres {
+): RunningPostgres {
   log(`PostgreSQL ${version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
   const lost = new Promise<void>(resolve => client.once('end', () => resolve()))
   let stopping: Promise<void> | undefined

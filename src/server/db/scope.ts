@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'kysely'
 import {
   type ConnectionConsumer,
-  type ConnectionOptions,
+  type ConnectionRequestOptions,
   type ConnectionSlot,
   noCompanyConsumer
 } from './connection-allocator.ts'
@@ -18,7 +18,7 @@ import type { PreparedStatement } from './prepared-statements.ts'
 import { kyselyTransactionProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
 
-export type { ConnectionOptions, WaitingClient } from './connection-allocator.ts'
+export type { ConnectionRequestOptions, WaitingClient } from './connection-allocator.ts'
 
 declare const brand: unique symbol
 /** The id of a company. The type checker does not accept other strings in its place. */
@@ -48,7 +48,7 @@ export function inCompany<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
-  options?: ConnectionOptions
+  options?: ConnectionRequestOptions
 ): Promise<T> {
   const id = toCompanyId(company)
   return inTransaction(db, id, beginIn(id), (sent, slot) => new Tx(sent, id, slot), run, options)
@@ -76,7 +76,7 @@ export function singleStatementInCompany<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
-  options?: ConnectionOptions
+  options?: ConnectionRequestOptions
 ): Promise<T> {
   const id = toCompanyId(company)
   const open = (sent: PipelinedTransaction, slot: ConnectionSlot) => new Tx(sent, id, slot)
@@ -204,7 +204,7 @@ async function inTransaction<X, T>(
   begin: string,
   open: (sent: PipelinedTransaction, slot: ConnectionSlot) => X,
   run: (tx: X) => Promise<T>,
-  how: ConnectionOptions & { isSingle?: boolean } = {}
+  how: ConnectionRequestOptions & { isSingle?: boolean } = {}
 ): Promise<T> {
   const allocator = connectionAllocatorOf(db)
   for (let retries = 0; ; retries++) {

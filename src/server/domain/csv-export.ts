@@ -1,5 +1,5 @@
 import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
-import { type ConnectionOptions, inCompany, type Tx } from '../db/scope.ts'
+import { type ConnectionRequestOptions, inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { CompanyId, Deps } from './deps.ts'
  */
 const nextPageMs = 120_000
 
-interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
+interface CsvExport<Item, Row> extends Pick<ConnectionRequestOptions, 'caller'> {
   company_id: CompanyId
   /**
    * The number of rows that are read at a time: `alone`, or `whenContended` while other companies

@@ -9,7 +9,7 @@ const lostConnection =
  * Returns whether an error means that the database is busy or cannot be reached, so that a later
  * attempt may succeed.
  */
-export function isDatabaseBusy(error: unknown): boolean {
+export function isTemporaryDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '', syscall } = error as Error & { code?: unknown; syscall?: unknown } // as: Node's
   // ENOENT means that a stopped server has removed its socket file

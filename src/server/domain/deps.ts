@@ -13,7 +13,7 @@ export interface Deps {
   db: Db
   keys: Keys
   companyKeys: CompanyKeyring
-  tokens: TokenReader
+  tokens: AccessTokenReader
   /** The counters of the rate limits, in memory. `rate-limits.ts` builds their keys. */
   counters: Map<string, RateLimiterMemory>
   blobs: BlobStore
@@ -172,7 +172,7 @@ export interface CompanyKeyring {
  * The contents of an access token. They contain no name and no permission, because scripts can read
  * the token.
  */
-export interface TokenClaims {
+export interface AccessTokenClaims {
   user_id: string
   session_id: string
   pending: boolean
@@ -181,12 +181,12 @@ export interface TokenClaims {
 }
 
 /** Reads access tokens. Verifies the signature of each token only once per process. */
-export interface TokenReader {
+export interface AccessTokenReader {
   /**
    * Returns the contents of a token. Throws `unauthenticated` if the token is invalid, expired or
    * issued for another host.
    */
-  read(tenant: Tenant, token: string, now: Date): Promise<TokenClaims>
+  read(tenant: Tenant, token: string, now: Date): Promise<AccessTokenClaims>
 }
 
 /**

@@ -46,7 +46,7 @@ export function freeLeaseCondition<Table extends LeasedTable>(
  * that satisfies `where`. Skips rows that other transactions are leasing at this moment. Returns
  * the updated row, or undefined if there is no such row.
  */
-export function claimNextRow<Table extends 'upload' | 'mail'>(
+export function leaseNextRow<Table extends 'upload' | 'mail'>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
@@ -64,7 +64,7 @@ export function claimNextRow<Table extends 'upload' | 'mail'>(
  * default, `free` says that no process has a lease on the row. Returns the updated row, or
  * undefined if it was not leased.
  */
-export function claimRow<Table extends LeasedTable>(
+export function leaseRow<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { ActiveCompanies } from '../../core/active-companies.ts'
+import type { CompanyActivityTracker } from '../../core/active-companies.ts'
 import type { Api } from '../api/kit/context.ts'
 import { apiHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
@@ -27,7 +27,7 @@ export interface ListenerOptions {
    * The companies with an HTTP request within the last second. The listener records the company of
    * each HTTP request here.
    */
-  present: ActiveCompanies
+  present: CompanyActivityTracker
   log: Log
   /**
    * The lowest speed at which a request body may arrive. If a body is slower, its connection is
@@ -43,7 +43,7 @@ export interface ListenerOptions {
 }
 
 /** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
-export function createListener(options: ListenerOptions): Server {
+export function createHttpServer(options: ListenerOptions): Server {
   const { tenants, site, app, uploads, addressOf, present, log, headMs = 10_000 } = options
   const { headers = apiHeaders } = options
   const api = getRequestListener(

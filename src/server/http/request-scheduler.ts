@@ -1,4 +1,4 @@
-import type { ActiveCompanies } from '../../core/active-companies.ts'
+import type { CompanyActivityTracker } from '../../core/active-companies.ts'
 
 /**
  * Maximum number of HTTP requests of a company that begin in one turn of the event loop if no other
@@ -24,7 +24,7 @@ export interface RequestScheduler {
  * loop. If one company sends a thousand requests at the same time, a request of another company
  * waits only for a few of them. Records the company of each request in `present`.
  */
-export function createRequestScheduler(present: ActiveCompanies): RequestScheduler {
+export function createRequestScheduler(present: CompanyActivityTracker): RequestScheduler {
   const begun = new Map<string, number>()
   const waiting = new Map<string, (() => void)[]>()
   let isScheduled = false

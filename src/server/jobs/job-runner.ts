@@ -1,4 +1,4 @@
-import { isDatabaseBusy } from '../domain/database-errors.ts'
+import { isTemporaryDatabaseError } from '../domain/database-errors.ts'
 import type { CompanyId, Log } from '../domain/deps.ts'
 
 /**
@@ -79,6 +79,7 @@ export function logError(
   facts: { job: string; company?: CompanyId },
   err: unknown
 ): void {
-  if (isDatabaseBusy(err)) log.warn({ ...facts, err }, 'job put off: the database is busy')
+  if (isTemporaryDatabaseError(err))
+    log.warn({ ...facts, err }, 'job put off: the database is busy')
   else log.error({ ...facts, err }, facts.company ? 'job failed for a company' : 'job failed')
 }

@@ -1,5 +1,5 @@
 import { findDemo } from '../domain/demo/demo.ts'
-import { endNextIdleUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
+import { endNextIdleUpload, releaseIdleUploadStorage } from '../domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { Deps } from '../domain/deps.ts'
 import { createSignaledJob, forEachCompany } from './each-company.ts'
@@ -9,7 +9,7 @@ import type { Job } from './job-runner.ts'
  * Returns the job that turns complete uploads into deposits. It runs for each upload that is
  * completed.
  */
-export function settleUploadsJob(deps: Deps): Job {
+export function createDepositsFromUploadsJob(deps: Deps): Job {
   return createSignaledJob(deps, {
     name: 'settle-uploads',
     parallel: 4,
@@ -23,7 +23,7 @@ export function settleUploadsJob(deps: Deps): Job {
  * releases the quota that is reserved for the missing bytes. It ends an upload of `PUT /deposit`
  * after 10 minutes, any other upload after a day.
  */
-export function endStaleUploadsJob(deps: Deps): Job {
+export function endIdleUploadsJob(deps: Deps): Job {
   const name = 'lapse-uploads'
   return {
     name,
@@ -34,7 +34,7 @@ export function endStaleUploadsJob(deps: Deps): Job {
         // the demonstration's uploads carry old dates and would lapse before their bytes are
         // written
         if (demo?.state === 'seeding' && demo.company_id === company) return
-        await releaseIdleUploads(deps, company)
+        await releaseIdleUploadStorage(deps, company)
         while (!stopping() && (await endNextIdleUpload(deps, company)));
       })
     }

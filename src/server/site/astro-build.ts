@@ -10,7 +10,7 @@ import { astroRouteOf, type PageEntry, pages as pageTable } from '../../core/pag
 export type Locale = 'en' | 'fr'
 
 /** Renders one page with Astro. Calls `next` if no route matches the request. */
-export type RenderPage = (
+export type PageRenderer = (
   request: IncomingMessage,
   response: ServerResponse,
   next: () => void,
@@ -25,7 +25,7 @@ export interface AstroBuild {
   messages: Record<Locale, Words>
   /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
-  render: RenderPage
+  render: PageRenderer
 }
 
 export interface BuiltFile {
@@ -60,7 +60,7 @@ export async function readAstroBuild(
   const { routes, ...record } = read.data
   checkPages(routes, Object.values(table))
   const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
-  const { handler } = (await import(entry)) as { handler: RenderPage } // as: Astro's adapter wrote it
+  const { handler } = (await import(entry)) as { handler: PageRenderer } // as: Astro's adapter wrote it
   const built = new Date(record.built)
   const files = await readFiles(join(folder, 'client'))
   return { ...record, built, files, render: handler }

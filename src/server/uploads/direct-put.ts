@@ -14,7 +14,7 @@ import {
 import {
   abandonDirectUpload,
   beginDirectUpload,
-  type DirectFile,
+  type DirectUploadFile,
   type DirectUploadPlan,
   depositFingerprint,
   finishDirectUpload,
@@ -81,7 +81,7 @@ export async function serveDirectUpload(
 async function readFile(
   deps: Deps,
   { request: { headers, url = '' }, response, tenant, address }: DirectCall
-): Promise<DirectFile> {
+): Promise<DirectUploadFile> {
   const token = bearerToken(headers.authorization)
   const person = await admitPerson(deps, tenant, putDeposit, token, { address })
   closeWhenApiKeyEnds(deps, person, response)
@@ -119,7 +119,7 @@ async function takeFile(
     request,
     response,
     file
-  }: { request: IncomingMessage; response: ServerResponse; file: DirectFile }
+  }: { request: IncomingMessage; response: ServerResponse; file: DirectUploadFile }
 ): Promise<{ begun: DirectUploadPlan; sha256: Buffer }> {
   const freeSlot = takeSlot({ ...file, id: randomUUID() })
   try {
@@ -140,7 +140,7 @@ async function receive(
   deps: Deps,
   request: IncomingMessage,
   response: ServerResponse,
-  file: DirectFile,
+  file: DirectUploadFile,
   upload: Upload
 ): Promise<Buffer> {
   const path = deps.blobs.stagingFile(upload)
@@ -171,7 +171,7 @@ async function receive(
 
 async function abandon(
   deps: Deps,
-  file: DirectFile,
+  file: DirectUploadFile,
   upload: Upload,
   state: 'cancelled' | 'failed'
 ): Promise<void> {
@@ -192,7 +192,7 @@ function askForBody(request: IncomingMessage, response: ServerResponse): void {
 async function answer(
   deps: Deps,
   response: ServerResponse,
-  file: DirectFile,
+  file: DirectUploadFile,
   id: string,
   sha256: Buffer,
   isRepeated = false

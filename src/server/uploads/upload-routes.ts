@@ -17,8 +17,8 @@ import {
   cancelUpload,
   completeUpload,
   getUpload,
+  requireIncompleteUpload,
   requireOpenUpload,
-  requireUploading,
   restoreReservation,
   type Upload,
   uploadBusyError
@@ -152,7 +152,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     response: ServerResponse,
     upload: Upload
   ): Promise<number> {
-    requireUploading(upload)
+    requireIncompleteUpload(upload)
     const freeSlot = takeSlot(upload)
     if (response.closed) freeSlot()
     else response.once('close', freeSlot)

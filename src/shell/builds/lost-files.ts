@@ -11,7 +11,7 @@ const leavingMs = 5000
  * shows a message with a reload button instead. An import that fails while the browser opens
  * another page causes no immediate reload, because Firefox cancels imports then.
  */
-export function reloadOnLostFiles(): void {
+export function reloadOnMissingBuildFiles(): void {
   addEventListener('beforeunload', () => {
     leftAt = performance.now()
   })
@@ -57,7 +57,7 @@ function reloadUnlessLeaving(): void {
 function reloadOnce(): void {
   // offline, a reload would lose the page as well
   if (!navigator.onLine) return
-  if (!mayReload(location.pathname, Date.now(), sessionStorage)) return
+  if (!recordReloadIfAllowed(location.pathname, Date.now(), sessionStorage)) return
   if (isUploading()) void offerReload()
   else location.reload()
 }
@@ -73,7 +73,7 @@ async function offerReload(): Promise<void> {
  * Returns whether to reload a path: true at most once in ten seconds for each path. If true, stores
  * `now` (milliseconds since 1970) as the time of the last reload.
  */
-export function mayReload(
+export function recordReloadIfAllowed(
   path: string,
   now: number,
   storage: Pick<Storage, 'getItem' | 'setItem'>

@@ -1,7 +1,7 @@
 import { createElement } from '../kit/elements.ts'
 import { storeSetting } from '../kit/page.ts'
 import { openDialog } from './dialog.ts'
-import { characterShortcutsStorageKey, isApple, readSetting } from './palette.ts'
+import { characterShortcutsStorageKey, isAppleDevice, readSetting } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function openShortcutHelp(): Promise<void> {
   if (document.querySelector('.palette')) return
   const t = await loadPaletteTranslator()
   const nameOf = (key: string) => {
-    if (key === 'mod') return isApple() ? '⌘' : t('palette.keys.names.ctrl')
+    if (key === 'mod') return isAppleDevice() ? '⌘' : t('palette.keys.names.ctrl')
     return key.length > 3 || key === 'end' ? t(`palette.keys.names.${key}`) : key
   }
   const box = createElement('input', { type: 'checkbox', class: 'checkbox' })

@@ -17,7 +17,7 @@ export function startPalette(): void {
   document.addEventListener('keydown', event => {
     const { target } = event
     const shortcut = shortcutTargetOf(event, {
-      isApple: isApple(),
+      isApple: isAppleDevice(),
       isInField:
         target instanceof HTMLElement && (target.isContentEditable || target.matches(fields)),
       hasCharacterKeys: readSetting(characterShortcutsStorageKey) !== 'off'
@@ -31,7 +31,7 @@ export function startPalette(): void {
 }
 
 /** Returns whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
-export function isApple(): boolean {
+export function isAppleDevice(): boolean {
   return /mac|iphone|ipad/i.test(navigator.platform)
 }
 

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { api, type CallOutput, sessionGeneration } from '../sessions.ts'
 import { $verifiedFileNames } from '../verified-file-names.ts'
 
-export interface ExportOptions {
+export interface OwnDataExportOptions {
   signal: AbortSignal
   /** `count` is the number of history entries (requests) loaded so far. */
   onProgress: (count: number) => void
@@ -14,7 +14,7 @@ type Export = CallOutput<'exportOwnData'>
  * Returns all data of the signed-in person as one JSON file. Adds the names of verified files,
  * which only this browser knows. Throws `unauthenticated` if the session ends meanwhile.
  */
-export async function fetchOwnData({ signal, onProgress }: ExportOptions): Promise<Blob> {
+export async function fetchOwnData({ signal, onProgress }: OwnDataExportOptions): Promise<Blob> {
   const session = sessionGeneration()
   const read = async (cursor?: string) => {
     const page = await api('exportOwnData', { cursor }, { signal })

@@ -7,7 +7,7 @@ import { api } from '../sessions.ts'
 import { signInWithNewKey } from './accounts.ts'
 
 /** The company with example data that a new installation contains. */
-export interface Demonstration {
+export interface DemoCompany {
   address: string
   /** The account with which anybody can try the demonstration. Its password is public. */
   account?: { email: string; password: string } | undefined
@@ -15,7 +15,7 @@ export interface Demonstration {
 
 export type SetupState =
   | { status: 'loading' }
-  | { status: 'open'; company: string; demo: Demonstration | undefined }
+  | { status: 'open'; company: string; demo: DemoCompany | undefined }
   /**
    * Setup is not possible: an operator exists already, or the host does not belong to the company
    * that runs the installation.

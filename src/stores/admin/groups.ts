@@ -18,7 +18,7 @@ const members = createItemEntriesStore<Member>(group.watch, (id, page) =>
 )
 export const $groupMembers = members.$entries
 /** The text by which the members are searched. Empty if all are shown. */
-export const $memberSearch = members.$q
+export const $memberSearchText = members.$q
 const categories = createItemEntriesStore<Category>(group.watch, (id, page) =>
   callAdminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
@@ -120,12 +120,12 @@ async function addByEmail(id: string, email: string, company: string): Promise<v
   await callAdminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
 }
 
-export async function addGroupCategory(id: string, category: Category): Promise<void> {
+export async function addCategoryToGroup(id: string, category: Category): Promise<void> {
   const call = () => callAdminApi('addGroupCategory', { groupId: id, category_id: category.id })
   await categories.add(id, category, call)
 }
 
-export async function removeGroupCategory(id: string, category: Category): Promise<void> {
+export async function removeCategoryFromGroup(id: string, category: Category): Promise<void> {
   const call = () => callAdminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
   await categories.remove(id, category, call)
 }

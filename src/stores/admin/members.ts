@@ -175,7 +175,7 @@ export interface GroupAdditionResult {
  * Adds a person to groups, one call after the other. Returns one result per group: if a call fails,
  * its result has the error, and the calls for the other groups are still made.
  */
-export async function addToGroups(
+export async function addMemberToGroups(
   id: string,
   groups: readonly NamedGroup[]
 ): Promise<GroupAdditionResult[]> {
@@ -192,7 +192,7 @@ export async function addToGroups(
 }
 
 /** Removes a person from a group. Returns the function that adds the person again. */
-export async function removeFromGroup(
+export async function removeMemberFromGroup(
   id: string,
   { id: groupId }: NamedGroup
 ): Promise<UndoFunction> {

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { PictureReduction } from '../../workers/image-client.ts'
-import type { TaskOptions } from '../../workers/pool.ts'
+import type { WorkerTaskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import type { Retries } from '../retries.ts'
 import type { SendBatch } from './batch-client.ts'
@@ -14,7 +14,7 @@ import {
   type DepositList,
   discardReservation,
   type PreparedFile,
-  restoreEntry,
+  restoreDepositEntry,
   toRememberedUpload
 } from './deposit-list.ts'
 import type { TusClient } from './tus-client.ts'
@@ -23,8 +23,8 @@ const checkMs = 2000
 const maxChecks = 4
 
 export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffset'> {
-  hash: (file: Blob, options: TaskOptions) => Promise<string>
-  reduce: (file: Blob, options: TaskOptions) => Promise<PictureReduction | undefined>
+  hash: (file: Blob, options: WorkerTaskOptions) => Promise<string>
+  reduce: (file: Blob, options: WorkerTaskOptions) => Promise<PictureReduction | undefined>
   reserve: (
     input: z.input<typeof createDeposit.input>,
     idempotencyKey: string
@@ -341,7 +341,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
    */
   async function restore(upload: RememberedUpload): Promise<DepositEntry | undefined> {
     const { id, address, request_id, bytes } = upload
-    const entry = restoreEntry(upload)
+    const entry = restoreDepositEntry(upload)
     if (address === undefined || request_id === undefined) return entry
     const request = await retries.run(() => parts.getRequest(request_id))
     if (request.state === 'cancelled' || request.state === 'lapsed') {

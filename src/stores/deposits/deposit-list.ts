@@ -9,7 +9,7 @@ import {
   type DepositCategory,
   type DepositState,
   type DepositSummary,
-  emptySummary,
+  emptyDepositSummary,
   type PictureChoice,
   type QueuedDeposit,
   summarizeDeposits
@@ -81,7 +81,7 @@ type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' |
  * Creates a deposit in the state `waiting`. `given` sets properties of the deposit and replaces
  * default values.
  */
-export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry {
+export function createDepositEntry(given: Given & Partial<DepositEntry>): DepositEntry {
   return {
     id: crypto.randomUUID(),
     reduction: undefined,
@@ -108,9 +108,9 @@ export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry 
  * Creates the deposit of an upload that began before a reload. Its state is `missing` until it gets
  * its file again.
  */
-export function restoreEntry(upload: RememberedUpload): DepositEntry {
+export function restoreDepositEntry(upload: RememberedUpload): DepositEntry {
   const { id, name, size, type, category, key, again, original, stored, handle } = upload
-  return createEntry({
+  return createDepositEntry({
     ...{ id, name, size, type, key, again, handle },
     file: undefined,
     canReopen: handle !== undefined,
@@ -160,7 +160,7 @@ export type DepositList = ReturnType<typeof createDepositList>
 /** Creates the list of the deposits of this tab, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = personalAtom<readonly QueuedDeposit[]>([], 'person')
-  const $summary = personalAtom<DepositSummary>(emptySummary, 'person')
+  const $summary = personalAtom<DepositSummary>(emptyDepositSummary, 'person')
   const entries = new Map<string, DepositEntry>()
   let isSummaryDue = false
 

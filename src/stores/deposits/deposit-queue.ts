@@ -7,8 +7,8 @@ import type { RememberedUpload } from '../remembered-uploads.ts'
 import { createRetries, isTransient } from '../retries.ts'
 import { createDepositSteps, type DeliveryDependencies, mediaTypeOf } from './deposit-delivery.ts'
 import {
+  createDepositEntry,
   createDepositList,
-  createEntry,
   type DepositEntry,
   discardReservation
 } from './deposit-list.ts'
@@ -124,7 +124,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   function add(file: File, category: DepositCategory): void {
     const { size, type } = file
     const [name, handle] = [parts.nameOf(file), parts.handleOf(file)]
-    const entry = createEntry({ file, name, size, type, category, handle })
+    const entry = createDepositEntry({ file, name, size, type, category, handle })
     list.add(entry)
     const refusal = findRefusal(entry)
     const limit = findLimit(entry, 0)

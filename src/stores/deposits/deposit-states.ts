@@ -52,7 +52,7 @@ export type DepositState =
   | { status: 'failed'; error: AppError; retryable: boolean }
   | { status: 'cancelled' }
 
-export const emptySummary = {
+export const emptyDepositSummary = {
   total: 0,
   /**
    * The number of deposits in the current batch, whose progress `percent` measures. A new batch
@@ -77,7 +77,7 @@ export const emptySummary = {
   percent: 0
 }
 
-export type DepositSummary = typeof emptySummary & { secondsLeft?: number }
+export type DepositSummary = typeof emptyDepositSummary & { secondsLeft?: number }
 
 /** Returns whether a deposit is in a final state: done, failed, cancelled or duplicate. */
 export function hasEnded({ status }: DepositState): boolean {
@@ -106,7 +106,7 @@ interface Summarized {
  * in seconds once it can be estimated.
  */
 export function summarizeDeposits(deposits: Iterable<Summarized>): DepositSummary {
-  const summary = { ...emptySummary, batch: { total: 0, ended: 0 } }
+  const summary = { ...emptyDepositSummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
   let bytesDone = 0
   let bytesToSend = 0
@@ -143,7 +143,7 @@ export function countUnfinished({ active, paused, choosing, missing }: DepositSu
 type Counter = Extract<DepositState['status'], keyof DepositSummary>
 
 function counterOf({ status }: DepositState): Counter | 'active' {
-  return status in emptySummary ? (status as Counter) : 'active' // as: just checked
+  return status in emptyDepositSummary ? (status as Counter) : 'active' // as: just checked
 }
 
 /**

@@ -78,8 +78,16 @@ const queue = createDepositQueue({
 export const $deposits = queue.$deposits
 /** The number of deposits in each state, and the percentage that is done. */
 export const $depositSummary = queue.$summary
-export const { pause, resume, cancel, retry, chooseFile, reopenFile, depositAgain, choosePicture } =
-  queue
+export const {
+  pause: pauseDeposit,
+  resume: resumeDeposit,
+  cancel: cancelDeposit,
+  retry: retryDeposit,
+  chooseFile,
+  reopenFile,
+  depositAgain,
+  choosePicture
+} = queue
 export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, removeEnded } = queue
 
 let isStarted = false

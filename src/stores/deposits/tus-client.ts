@@ -4,7 +4,7 @@ import { uploadChunkBytes } from '../../contract/kit/limits.ts'
 import { errorFromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
-export interface SendOptions {
+export interface TusSendOptions {
   onProgress?: (bytesSent: number) => void
   signal?: AbortSignal
 }
@@ -66,7 +66,11 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
      * Makes one attempt to send the bytes that the server does not have yet. Once it succeeds, the
      * server has all bytes and has promised to record the deposit.
      */
-    async send(url: string, bytes: Blob, { onProgress, signal }: SendOptions = {}): Promise<void> {
+    async send(
+      url: string,
+      bytes: Blob,
+      { onProgress, signal }: TusSendOptions = {}
+    ): Promise<void> {
       const { Upload } = await import('tus-js-client')
       return new Promise((resolve, reject) => {
         const upload = new Upload(bytes, {

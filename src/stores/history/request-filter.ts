@@ -38,7 +38,7 @@ export function createRequestMatcher(
 }
 
 /** Returns whether any filter is set. */
-export function isFiltered(filter: RequestFilter): boolean {
+export function hasAnyFilter(filter: RequestFilter): boolean {
   return Object.values(filter).some(value => value !== undefined)
 }
 

@@ -16,14 +16,14 @@ import {
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
-import { createRequestMatcher, isFiltered, type RequestFilter } from './request-filter.ts'
+import { createRequestMatcher, hasAnyFilter, type RequestFilter } from './request-filter.ts'
 import {
   createRequestList,
   insertionIndex,
   mergeShownRows,
   type RequestList
 } from './request-list.ts'
-import type { StreamMessage } from './request-stream.ts'
+import type { RequestStreamMessage } from './request-stream.ts'
 
 export type { StreamState }
 
@@ -36,7 +36,7 @@ const list = createPagedList<ProcessedRequest, RequestFilter>({
   // pages and events may bring the same request in any order
   source: {
     rowsFor: filter =>
-      isFiltered(filter) ? known.all().filter(createRequestMatcher(filter)) : known.all(),
+      hasAnyFilter(filter) ? known.all().filter(createRequestMatcher(filter)) : known.all(),
     add: addRequests
   }
 })
@@ -139,11 +139,11 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
   })
 }
 
-function newsOf(news: Omit<StreamMessage, 'state'>): StreamMessage {
+function newsOf(news: Omit<RequestStreamMessage, 'state'>): RequestStreamMessage {
   return { state: $streamState.get(), ...news }
 }
 
-function applyMessage({ state, at, before, request, reload: isStale }: StreamMessage): void {
+function applyMessage({ state, at, before, request, reload: isStale }: RequestStreamMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
   if (isStale) void list.refresh()
@@ -222,7 +222,7 @@ async function loadPage(filter: RequestFilter, page: PageRequest): Promise<Proce
   const [rows, newest] = await Promise.all([
     api('listRequests', { ...page, ...filter }),
     // listeners of `addRequestListener` also get changes that do not match the filter
-    isFiltered(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
+    hasAnyFilter(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
   ])
   if (session === sessionGeneration()) addRequests(newest)
   return rows

@@ -17,7 +17,7 @@ export interface Selection {
 export const emptySelection: Selection = { ids: new Set() }
 
 /** Returns the number of selected rows, including rows that the list does not show. */
-export function selectedCount({ ids, all }: Selection): number {
+export function countSelectedRows({ ids, all }: Selection): number {
   return all ?? ids.size
 }
 

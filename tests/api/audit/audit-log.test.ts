@@ -20,7 +20,7 @@ import {
   initialPreviousHash
 } from '../../../src/core/evidence/audit-entry.ts'
 import { type CompanyId, inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
-import { audit } from '../../../src/server/domain/audit/audit.ts'
+import { addAuditEntry } from '../../../src/server/domain/audit/audit.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import { statementsOf } from '../../helpers/database.ts'
@@ -307,7 +307,7 @@ async function enter({ target, number, name, at }: Entry): Promise<void> {
   const deps = { ...app.deps, ...(at ? { clock: () => at } : {}) }
   await inCompany(app.deps.db, acme, async tx => {
     const by = { id: ada.id, company_id: acme }
-    audit(tx, deps, { by, action: 'group.create', target, after: { number, name } })
+    addAuditEntry(tx, deps, { by, action: 'group.create', target, after: { number, name } })
   })
 }
 

@@ -6,7 +6,7 @@ import { disableUser, enableUser, resendInvitation } from '../../../src/contract
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
-import { audit, eraseAuditValues } from '../../../src/server/domain/audit/audit.ts'
+import { addAuditEntry, eraseAuditValues } from '../../../src/server/domain/audit/audit.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
@@ -28,7 +28,7 @@ test('enters an act with who, when, what, before and after, in the act’s trans
   const by = { id: randomUUID(), company_id: acme }
   const target = randomUUID()
   await inCompany(app.deps.db, acme, async tx => {
-    audit(tx, app.deps, {
+    addAuditEntry(tx, app.deps, {
       by,
       action: 'group.update',
       target,
@@ -59,7 +59,7 @@ test('enters an act with who, when, what, before and after, in the act’s trans
 test('enters the id of a target as the database stores it', async () => {
   const target = randomUUID()
   await inCompany(app.deps.db, acme, async tx => {
-    audit(tx, app.deps, { ...act(), target: target.toUpperCase() })
+    addAuditEntry(tx, app.deps, { ...act(), target: target.toUpperCase() })
   })
   expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
 })
@@ -71,7 +71,7 @@ test('keeps no entry of what was undone, nor of what changed nothing', async () 
   })
   await expect(undone).rejects.toThrow('changed my mind')
   await inCompany(app.deps.db, acme, async tx => {
-    audit(tx, app.deps, { ...act(), before: { name: 'Team' }, after: { name: 'Team' } })
+    addAuditEntry(tx, app.deps, { ...act(), before: { name: 'Team' }, after: { name: 'Team' } })
   })
   expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 0, erased: 0 })
 })
@@ -102,7 +102,7 @@ test('enters the act of an operator in both companies, its fields in that of the
   const by = { id: randomUUID(), company_id: beta }
   const target = randomUUID()
   await inCompany(app.deps.db, acme, async tx => {
-    audit(tx, app.deps, { by, action: 'group.create', target, after: { name: 'Team' } })
+    addAuditEntry(tx, app.deps, { by, action: 'group.create', target, after: { name: 'Team' } })
     // the transaction still acts in its own company
     expect(await tx.selectFrom('company').select('id').execute()).toEqual([{ id: acme }])
   })
@@ -132,7 +132,7 @@ test('lets operators of two companies act in each other’s at once', async () =
   const acting = (company: CompanyId, own: CompanyId) =>
     inCompany(app.deps.db, company, async tx => {
       runs++
-      audit(tx, app.deps, { ...act(own), after: { name: 'Team' } })
+      addAuditEntry(tx, app.deps, { ...act(own), after: { name: 'Team' } })
     })
   await Promise.all(
     Array.from({ length: 30 }, (_, at) => (at % 2 === 0 ? acting(acme, beta) : acting(beta, acme)))
@@ -179,7 +179,7 @@ test('erases what it tells of a person, and the chain still holds', async () => 
   const company = app.companies['acme.localhost'] ?? acme
   const person = { by: { id, company_id: company }, action: 'user.invite', target: id } as const
   await inCompany(app.deps.db, company, async tx => {
-    audit(tx, app.deps, { ...person, after: { email: 'ada@example.com' } })
+    addAuditEntry(tx, app.deps, { ...person, after: { email: 'ada@example.com' } })
     enter(tx)
   })
   const before = await checkAuditLog(app.deps, company)
@@ -395,7 +395,7 @@ function act(own: CompanyId = acme) {
 }
 
 function enter(tx: Tx): void {
-  audit(tx, app.deps, { ...act(tx.companyId), after: { name: 'Team' } })
+  addAuditEntry(tx, app.deps, { ...act(tx.companyId), after: { name: 'Team' } })
 }
 
 async function categoryOf(company: CompanyId): Promise<string> {

@@ -13,7 +13,7 @@ import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uplo
 import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { BlobStore } from '../../../src/server/domain/deps.ts'
 import { checkFilesJob } from '../../../src/server/jobs/check-files.ts'
-import { endStaleUploadsJob } from '../../../src/server/jobs/settle-uploads.ts'
+import { endIdleUploadsJob } from '../../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { tablesOf } from '../../helpers/matrix.ts'
 
@@ -161,7 +161,7 @@ test.each([
   if (!found) throw new Error('no demonstration')
   // as other jobs do at the next start
   expect(await createDepositFromNextUpload(other.deps, found.company_id)).toBe(false)
-  await endStaleUploadsJob(other.deps).run(() => false, true)
+  await endIdleUploadsJob(other.deps).run(() => false, true)
   expect(await fillDemo(other.deps, () => false)).toBe(true)
   const { rows } = await other.owner.query(
     `select r.state, abs(extract(epoch from d.recorded_at - r.created_at))::int as late

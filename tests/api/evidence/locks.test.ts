@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { inCompany, type Tx, toCompanyId } from '../../../src/server/db/scope.ts'
-import { audit } from '../../../src/server/domain/audit/audit.ts'
+import { addAuditEntry } from '../../../src/server/domain/audit/audit.ts'
 import { appendLeaves } from '../../../src/server/domain/evidence/log-leaves.ts'
 import { publishRequest } from '../../../src/server/domain/history/requests.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -92,7 +92,7 @@ test('a revocation could write rows, tell the audit log and enter a leaf in one 
   await inAcme(async tx => {
     appendLeaves(tx, [newLeaf()])
     const by = { id: ada.id, company_id: tx.companyId }
-    audit(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
+    addAuditEntry(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
     await touchCategory(tx)
   })
   expect(logHeadLockCounts).toEqual({ audit: 1, publish: 0, append: 1 })

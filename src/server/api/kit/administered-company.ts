@@ -4,8 +4,11 @@ import {
   hasCompanyPath
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
-import { getAdministeredCompanyId } from '../../domain/companies/companies.ts'
-import { getTenantOfCompany, readHostForMailLinks } from '../../domain/companies/served-hosts.ts'
+import { requireAdministeredCompany } from '../../domain/companies/companies.ts'
+import {
+  getTenantOfCompany,
+  readHostForMailsWithoutLinks
+} from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
@@ -41,7 +44,7 @@ export async function resolveAdministeredCompany(
     throw invalidFieldError('company', { rule: 'format', detail: 'the company of the path' })
   }
   const wanted = ofPath ?? named ?? by.company_id
-  c.set('acting', await getAdministeredCompanyId(c.get('deps'), by, wanted))
+  c.set('acting', await requireAdministeredCompany(c.get('deps'), by, wanted))
 }
 
 /**
@@ -74,7 +77,7 @@ export async function administeredSendingCompany(
 ): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), administeredCompanyId(c)]
   if (hasLinks || acting === company_id) return administeredTenant(c)
-  return { company_id: acting, host: await readHostForMailLinks(c.get('deps'), acting) }
+  return { company_id: acting, host: await readHostForMailsWithoutLinks(c.get('deps'), acting) }
 }
 
 /**

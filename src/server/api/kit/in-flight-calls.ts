@@ -39,7 +39,7 @@ export interface InFlightCall {
   end(): void
 }
 
-export interface InFlightCalls {
+export interface InFlightCallTracker {
   /**
    * Counts a call of a company as running until `end` is called on the result. Throws `unavailable`
    * when the company has too many calls at the same time, and `rate_limited` when the network of a
@@ -62,7 +62,7 @@ export function createInFlightCallTracker({
   perPerson,
   perAddress = 0,
   perCompany
-}: InFlightLimits = defaultLimits): InFlightCalls {
+}: InFlightLimits = defaultLimits): InFlightCallTracker {
   const counts = new Map<string, number>()
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
   const add = (key: string, more: 1 | -1) => {

@@ -27,7 +27,7 @@ import type { Api, ApiContext } from './context.ts'
 import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
 
 /** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
-export const defaultBodyBytes = 256 * 1024
+export const defaultMaxBodyBytes = 256 * 1024
 const maxDepth = 32
 /**
  * Maximum number of values that the JSON of a request body may contain. This is enough for a
@@ -247,7 +247,7 @@ async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string
 export async function readJsonBody(
   c: ApiContext,
   types: string[],
-  maxBytes = defaultBodyBytes
+  maxBytes = defaultMaxBodyBytes
 ): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!types.includes(type) || c.req.header('content-encoding')) {

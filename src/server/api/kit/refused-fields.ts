@@ -2,8 +2,8 @@ import type * as z from 'zod/mini'
 import { AppError, type FieldError } from '../../../contract/kit/errors.ts'
 import {
   firstFieldErrors,
-  type IssueLike,
-  shortenFieldName
+  shortenFieldName,
+  type ZodIssueLike
 } from '../../../contract/kit/field-errors.ts'
 
 /**
@@ -29,7 +29,7 @@ export function parseFields<Schema extends z.ZodMiniType>(
   return parsed.success ? parsed : { success: false, error: refusedInput(parsed.error) }
 }
 
-function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
+function refusedInput(error: { issues: readonly ZodIssueLike[] }): AppError {
   const { fields, omitted } = firstFieldErrors(error, wanted)
   const names = Object.entries(fields)
   const said = names.slice(0, maxNamedFields).map(([name, { detail }]) => `${name} (${detail})`)
@@ -78,7 +78,7 @@ const formats: Record<string, string> = {
 
 const units: Record<string, string> = { string: ' characters', array: ' items' }
 
-function wanted(issue: IssueLike): string {
+function wanted(issue: ZodIssueLike): string {
   const { code, message, expected, values = [], format, minimum, maximum, origin } = issue
   if (message !== undefined && message !== zodDefaultMessage) return message
   const unit = units[String(origin)] ?? ''

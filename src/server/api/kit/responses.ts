@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toProblem } from '../../../contract/kit/problems.ts'
 import { apiCsp, hstsHeader } from '../../../core/http/csp.ts'
-import { originOf } from '../../domain/companies/served-hosts.ts'
-import { isDatabaseBusy } from '../../domain/database-errors.ts'
+import { webOriginOf } from '../../domain/companies/served-hosts.ts'
+import { isTemporaryDatabaseError } from '../../domain/database-errors.ts'
 import type { Deps } from '../../domain/deps.ts'
 
 const exposedHeaders =
@@ -42,7 +42,7 @@ export function corsHeaders(
   origin: string | undefined
 ): Record<string, string> {
   const vary = { vary: 'Origin' }
-  if (origin !== originOf(deps, host)) return vary
+  if (origin !== webOriginOf(deps, host)) return vary
   return {
     ...vary,
     'access-control-allow-origin': origin,
@@ -92,7 +92,7 @@ export async function sendProblem(
  */
 export function errorForCaller(error: unknown): AppError {
   if (error instanceof AppError) return error
-  if (isDatabaseBusy(error)) {
+  if (isTemporaryDatabaseError(error)) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
   }
   return new AppError('internal', 'Something failed on our side', { cause: error })

@@ -13,7 +13,7 @@ import {
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
@@ -80,7 +80,7 @@ export async function createApiKey(
         ...{ hash: digest, hint, created_at, expires_at }
       })
       .execute()
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by,
       action: 'api_key.create',
       target: id,
@@ -120,7 +120,7 @@ export async function deleteApiKey(
     if (group_id !== null) {
       await deleteInCompany(tx, 'group_user').where('user_id', '=', user_id).execute()
     }
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by,
       action: 'api_key.revoke',
       target: id,

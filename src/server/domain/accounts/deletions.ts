@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit, eraseAuditValues } from '../audit/audit.ts'
+import { addAuditEntry, eraseAuditValues } from '../audit/audit.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
@@ -67,7 +67,7 @@ export async function eraseUsers(
     return { kind: 'account_deleted' as const, email, locale }
   })
   await queueMails(tx, deps, sender, mails)
-  for (const id of ids) audit(tx, deps, { by, action: 'user.delete', target: id })
+  for (const id of ids) addAuditEntry(tx, deps, { by, action: 'user.delete', target: id })
   signalSessionChanges(tx, deps, ids)
 }
 

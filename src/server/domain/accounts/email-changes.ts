@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
 import { encryptedKeyColumns, replacePublicKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
@@ -106,7 +106,7 @@ export async function confirmEmail(
       await replacePublicKey(tx, deps, user_id, change)
       await revokeMailedLinks(tx, user_id)
       await endSessions(tx, deps, [user_id], session_id)
-      audit(tx, deps, {
+      addAuditEntry(tx, deps, {
         by: person,
         action: 'user.change_email',
         target: user_id,

@@ -1,12 +1,12 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { InvitationLinks } from '../../../contract/members.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readImport } from '../imports/imports.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
-import { createActivationLinks, requireInvitable } from './invitations.ts'
+import { createLinksForInvitees, requireInvitable } from './invitations.ts'
 import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
 /**
@@ -26,9 +26,9 @@ export async function createInvitationLinks(
     const { ids, next } = await readNextPeopleIds(tx, deps, await narrowed(tx, people))
     const members = await lockMemberRows(tx, deps, { by, ids })
     const invited = ids.flatMap(id => invitable(members, id))
-    const { links, until } = await createActivationLinks(tx, deps, tenant, invited)
+    const { links, until } = await createLinksForInvitees(tx, deps, tenant, invited)
     for (const { id } of invited) {
-      audit(tx, deps, { by, action: 'user.invitation_link', target: id })
+      addAuditEntry(tx, deps, { by, action: 'user.invitation_link', target: id })
     }
     return {
       links: invited.map(({ id, username, email }, at) => ({

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { requireGroup } from '../companies/groups.ts'
-import { findPrimaryDomain, originOf } from '../companies/served-hosts.ts'
+import { findPrimaryDomain, webOriginOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -87,7 +87,7 @@ export async function insertInvitedPerson(
   const id = await addUser(tx, deps, { ...user, key: undefined, isInvited: true })
   if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
   const after = { email, username, locale, group_ids, permissions }
-  audit(tx, deps, { by, action: 'user.invite', target: id, after })
+  addAuditEntry(tx, deps, { by, action: 'user.invite', target: id, after })
   return id
 }
 
@@ -195,7 +195,8 @@ export async function queueNewInvitations(
     members
   }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly LockedMember[] }
 ): Promise<Queued[]> {
-  for (const { id } of members) audit(tx, deps, { by, action: 'user.invite_again', target: id })
+  for (const { id } of members)
+    addAuditEntry(tx, deps, { by, action: 'user.invite_again', target: id })
   return queueInvitations(tx, deps, sender, members)
 }
 
@@ -224,7 +225,7 @@ export async function activateUser(
         version: sql<number>`version + 1`
       })
       .execute()
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by: { id: user_id, company_id },
       action: 'user.activate',
       target: user_id,
@@ -270,7 +271,7 @@ async function linkWithoutMail(
   invitee: Invitee
 ): Promise<Pick<InvitationResult, 'link'>> {
   if (deps.settings.mailServer) return {}
-  const { links } = await createActivationLinks(tx, deps, tenant, [invitee])
+  const { links } = await createLinksForInvitees(tx, deps, tenant, [invitee])
   return links[0] === undefined ? {} : { link: links[0] }
 }
 
@@ -280,7 +281,7 @@ async function linkWithoutMail(
  * wildcard domain, they lead to the company's primary host instead, because anybody can invent a
  * host below a wildcard domain.
  */
-export async function createActivationLinks(
+export async function createLinksForInvitees(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
   { host, isWildcard, config }: Tenant,
@@ -289,7 +290,7 @@ export async function createActivationLinks(
   const asked = { purpose: 'activate', people: invitees, isHandedOut: true } as const
   const { tokens, until } = await createMailTokens(tx, deps, asked)
   const primary = isWildcard ? await findPrimaryDomain(tx) : undefined
-  const origin = originOf(deps, primary?.host ?? host)
+  const origin = webOriginOf(deps, primary?.host ?? host)
   const links = invitees.map(({ email, locale }, at) => {
     const path = `/${locale === 'und' ? config.locale : locale}/activate-account`
     return buildMailLink(origin, path, { token: tokens[at] ?? '', email })

@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { type Member, Permission } from '../../../contract/members.ts'
 import { selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
@@ -61,7 +61,7 @@ export async function updateMember(
     await setMemberColumns(tx, [id], after)
     if (group_ids) await replaceGroups(tx, deps, by, id, group_ids)
     const noted = { ...after, ...missingVersionNote(version) }
-    audit(tx, deps, { by, action: 'user.update', target: id, before, after: noted })
+    addAuditEntry(tx, deps, { by, action: 'user.update', target: id, before, after: noted })
     return readMember(tx, deps, id)
   })
 }
@@ -117,7 +117,7 @@ export async function setPermissions(
       throw new AppError('not_oneself', 'Nobody takes a permission from themselves')
     }
     await setMemberColumns(tx, [id], { permissions: after })
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by,
       action: 'user.permissions',
       target: id,
@@ -208,7 +208,7 @@ export async function deleteMembers(
   for (const { id } of members) requireNotOneself(by, id)
   const waiting = ids.filter(people.isWaiting)
   const dropped = waiting.length > 0 ? await deleteSignUps(tx, deps, { ids: waiting }) : []
-  for (const id of dropped) audit(tx, deps, { by, action: 'user.delete', target: id })
+  for (const id of dropped) addAuditEntry(tx, deps, { by, action: 'user.delete', target: id })
   if (members.length > 0) await eraseUsers(tx, deps, { sender, by, people: members })
   return [...dropped, ...members.map(({ id }) => id)]
 }
@@ -230,7 +230,7 @@ export async function disableMembers(
   await setMemberColumns(tx, ids, { disabled: JSON.stringify(mark) })
   for (const { id, disabled } of others) {
     const [before, after] = [{ disabled }, { disabled: mark }]
-    audit(tx, deps, { by, action: 'user.disable', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'user.disable', target: id, before, after })
   }
   signalSessionChanges(tx, deps, ids)
   return ids
@@ -251,7 +251,7 @@ export async function enableMembers(
   await endSessions(tx, deps, ids)
   for (const { id, disabled: before } of disabled) {
     const change = { before: { disabled: before }, after: {} }
-    audit(tx, deps, { by, action: 'user.enable', target: id, ...change })
+    addAuditEntry(tx, deps, { by, action: 'user.enable', target: id, ...change })
   }
   return ids
 }
@@ -268,7 +268,7 @@ export async function signOutMembers(
   for (const { id } of members) requireNotOneself(by, id)
   const ids = members.map(({ id }) => id)
   await signOutEverywhere(tx, deps, ids)
-  for (const id of ids) audit(tx, deps, { by, action: 'user.sign_out', target: id })
+  for (const id of ids) addAuditEntry(tx, deps, { by, action: 'user.sign_out', target: id })
 }
 
 interface Columns {

@@ -1,5 +1,5 @@
 import type { Member } from '../../../contract/members.ts'
-import type { ConnectionOptions } from '../../db/scope.ts'
+import type { ConnectionRequestOptions } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type MemberFilter, readMembers, readNextMembers } from './members.ts'
@@ -11,7 +11,7 @@ export function exportMembers(
     company_id,
     caller,
     ...filter
-  }: MemberFilter & Pick<ConnectionOptions, 'caller'> & { company_id: CompanyId }
+  }: MemberFilter & Pick<ConnectionRequestOptions, 'caller'> & { company_id: CompanyId }
 ): AsyncGenerator<string, void, void> {
   return exportCsv(deps, {
     ...{ company_id, caller, columns },

@@ -1,6 +1,6 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
@@ -29,6 +29,6 @@ export async function changeKey(
     await setPublicKey(tx, deps, user_id, proof)
     await endSessions(tx, deps, [user_id], session_id)
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
-    audit(tx, deps, { by: person, action: 'user.change_password', target: user_id })
+    addAuditEntry(tx, deps, { by: person, action: 'user.change_password', target: user_id })
   })
 }

@@ -1,5 +1,5 @@
 import { inCompany } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
@@ -35,6 +35,6 @@ export async function resetKey(
     await endSessions(tx, deps, [user_id])
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     const by = { id: user_id, company_id }
-    audit(tx, deps, { by, action: 'user.reset_password', target: user_id })
+    addAuditEntry(tx, deps, { by, action: 'user.reset_password', target: user_id })
   })
 }

@@ -10,9 +10,9 @@ import {
   updateInCompany
 } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { listCompanyIds } from '../companies/companies.ts'
-import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
+import { getPrimaryHost, webOriginOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { encryptedKeyColumns, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
@@ -124,7 +124,7 @@ interface Confirmation {
  * `proof_required`. This keeps the owner of an e-mail from confirming an account whose password
  * somebody else has chosen.
  */
-export async function verifySignUp(
+export async function confirmSignUpEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, person, token, chosen }: Confirmation
 ): Promise<void> {
@@ -160,7 +160,7 @@ export async function verifySignUp(
     if (proof) await endSessions(tx, deps, [subject])
     else await confirmPendingSessions(tx, deps, subject)
     await deleteSignUps(tx, deps, { email })
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by: { id: subject, company_id },
       action: 'user.sign_up',
       target: subject,
@@ -241,7 +241,7 @@ async function createVerifyLink(
   const token = await createMailToken(tx, deps, 'verify', { id, email })
   const language = locale === 'fr' ? 'fr' : 'en'
   const place = host ?? (await getPrimaryHost(tx))
-  return buildMailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
+  return buildMailLink(webOriginOf(deps, place), `/${language}/verify-account`, { token, email })
 }
 
 /**
@@ -270,7 +270,7 @@ export async function sendVerifyLink(
     const { due, isNew } = reservation
     if (isNew)
       await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id, due })
-    audit(tx, deps, { by, action: 'user.verify_link', target: id })
+    addAuditEntry(tx, deps, { by, action: 'user.verify_link', target: id })
     const queued = due > deps.clock() ? { queued_until: due.toISOString() } : {}
     if (deps.settings.mailServer) return { id, ...queued }
     return { id, ...queued, link: await createVerifyLink(tx, deps, signUp) }

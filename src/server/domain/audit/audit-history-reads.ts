@@ -1,7 +1,7 @@
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { type AdminCall, audit } from './audit.ts'
+import { type AdminCall, addAuditEntry } from './audit.ts'
 
 /** The shortest time between two entries about the same reader of the history, in milliseconds. */
 const entryMs = 10 * 60_000
@@ -30,7 +30,7 @@ export async function auditHistoryRead(
       )
       .returning('reader_id')
       .executeTakeFirst()
-    if (entered) audit(tx, deps, { by, action: 'company.read_history', target: company_id })
+    if (entered) addAuditEntry(tx, deps, { by, action: 'company.read_history', target: company_id })
   })
 }
 

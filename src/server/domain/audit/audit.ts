@@ -53,7 +53,11 @@ interface AuditedChange {
  * company, also adds an entry without the changed fields to the log of that company. Must be called
  * before `publishRequest`.
  */
-export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, change: AuditedChange): void {
+export function addAuditEntry(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  change: AuditedChange
+): void {
   const changes = fieldChangesText(change.before ?? {}, change.after ?? {})
   if (changes === undefined && change.before && change.after) return
   const { company: acted_in = tx.companyId } = change

@@ -17,7 +17,7 @@ import {
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
+import { type AdminCall, type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -130,7 +130,7 @@ export async function createCategory(
           .values({ ...rowOf(settings), company_id, id, created_at: now })
           .execute()
       )
-      audit(tx, deps, { by, action: 'category.create', target: id, after: settings })
+      addAuditEntry(tx, deps, { by, action: 'category.create', target: id, after: settings })
       return readCategory(tx, id)
     }
     return runOnce(tx, deps, { actor: by.id, route: 'POST /category', key, input }, insert)
@@ -163,7 +163,7 @@ export async function updateCategory(
         .set({ ...rowOf(after), version: present + 1 })
         .execute()
     )
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by,
       action: 'category.update',
       target: id,
@@ -201,7 +201,7 @@ export async function deleteCategory(
     }
     await deleteById(tx, 'category', id).execute()
     const after = missingVersionNote(version)
-    audit(tx, deps, { by, action: 'category.delete', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'category.delete', target: id, before, after })
   })
 }
 
@@ -326,7 +326,7 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promi
     .executeTakeFirst()
   if (!ended) return
   const [before, after] = [{ default: true }, { default: false }]
-  audit(tx, deps, { by, action: 'category.update', target: ended.id, before, after })
+  addAuditEntry(tx, deps, { by, action: 'category.update', target: ended.id, before, after })
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type TxWithoutCompany,
   toCompanyId
 } from '../../db/scope.ts'
-import { type AdminCall, audit } from '../audit/audit.ts'
+import { type AdminCall, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
@@ -169,7 +169,7 @@ export async function updateCompany(
     if (name !== undefined && name !== present.name) await renameCompany(tx, company_id, name)
     const before = { name: present.name }
     const after = { name: name ?? present.name, ...missingVersionNote(version) }
-    audit(tx, deps, { by, action: 'company.update', target: company_id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'company.update', target: company_id, before, after })
     return {}
   })
 }
@@ -210,7 +210,7 @@ export async function suspendCompany(
   return changeCompany(deps, company_id, async (tx, { disabled }) => {
     const mark = { reason, since: disabled?.since ?? deps.clock().toISOString() }
     const [before, after] = [{ suspended: disabled }, { suspended: mark }]
-    audit(tx, deps, { by, action: 'company.suspend', target: company_id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'company.suspend', target: company_id, before, after })
     return { disabled: JSON.stringify(mark) }
   })
 }
@@ -223,7 +223,7 @@ export async function resumeCompany(
   return changeCompany(deps, company_id, async (tx, { disabled }) => {
     const before = { suspended: disabled }
     const after = { suspended: null }
-    audit(tx, deps, { by, action: 'company.resume', target: company_id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'company.resume', target: company_id, before, after })
     return { disabled: null }
   })
 }
@@ -263,7 +263,7 @@ async function changeCompany(
  * may administer only their own company. Does not check that `by` is an administrator. Throws
  * `not_found` if `by` may not administer the company or it does not exist.
  */
-export async function getAdministeredCompanyId(
+export async function requireAdministeredCompany(
   deps: Pick<Deps, 'db'>,
   by: { company_id: CompanyId; permissions: string[] },
   wanted: string

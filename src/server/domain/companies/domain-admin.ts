@@ -13,7 +13,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany, updateById, updateInCompany } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
@@ -85,7 +85,7 @@ export async function updateDomain(
     if (changed) await storePublishedTheme(tx, deps, { by, domain: found, theme: changed })
     const before = auditFields(found)
     const after = { ...auditFields(await lockDomain(tx, id)), ...missingVersionNote(version) }
-    audit(tx, deps, { by, action: 'domain.update', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'domain.update', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return readDomain(tx, id)
   }
@@ -117,7 +117,7 @@ export async function makeDomainPrimary(
       .execute()
     await domains.set({ is_primary: true, version }).where('id', '=', id).execute()
     const [before, after] = [{ host: former.host }, { host: found.host }]
-    audit(tx, deps, { by, action: 'domain.primary', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'domain.primary', target: id, before, after })
     tx.afterCommit(() => {
       for (const { host } of [former, found]) deps.signals.domains.send(host)
     })

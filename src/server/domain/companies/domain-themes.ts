@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type DomainThemes, Theme, type ThemeChanges } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { formatDigest } from '../../../core/evidence/formats.ts'
-import { themeCorrections } from '../../../core/theme/theme-colors.ts'
+import { colorCorrections } from '../../../core/theme/theme-colors.ts'
 import {
   deleteInCompany,
   selectById,
@@ -12,7 +12,7 @@ import {
 } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AuditedDeps, audit } from '../audit/audit.ts'
+import { type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requireVersion, type VersionedChange } from '../versions.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
@@ -77,7 +77,7 @@ export async function publishTheme(
     await setThemes(tx, found, noDraft)
     await storePublishedTheme(tx, deps, { by, domain: found, theme })
     const [before, after] = [themeForAudit(Theme.parse(found.theme)), themeForAudit(theme)]
-    audit(tx, deps, { by, action: 'domain.publish', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'domain.publish', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return readThemes(tx, id)
   })
@@ -104,7 +104,7 @@ export async function restoreTheme(
     await storePublishedTheme(tx, deps, { by, domain: found, theme, restored: number })
     const before = { number: found.theme_number, ...themeForAudit(Theme.parse(found.theme)) }
     const after = { number, ...themeForAudit(theme) }
-    audit(tx, deps, { by, action: 'domain.restore', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'domain.restore', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return readThemes(tx, id)
   })
@@ -250,7 +250,7 @@ async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
 
 function withCorrections(stored: unknown) {
   const theme = Theme.parse(stored)
-  return { theme, corrections: themeCorrections(theme.colors) }
+  return { theme, corrections: colorCorrections(theme.colors) }
 }
 
 function authorOf(id: string | null, username: string | null) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectById, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
+import { type AdminCall, type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
 import { requireGroup } from './groups.ts'
 
@@ -51,7 +51,7 @@ export async function addPeopleToGroup(
     select ${tx.companyId}, ${group_id}, user_id from unnest(${user_ids}::uuid[]) as added (user_id)
     on conflict do nothing returning user_id`.execute(tx)
   for (const { user_id } of rows) {
-    audit(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
+    addAuditEntry(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
   }
   return rows.map(({ user_id }) => user_id)
 }
@@ -71,7 +71,12 @@ export async function removePeopleFromGroup(
     .returning('user_id')
     .execute()
   for (const { user_id } of removed) {
-    audit(tx, deps, { by, action: 'group.remove_user', target: group_id, before: { user_id } })
+    addAuditEntry(tx, deps, {
+      by,
+      action: 'group.remove_user',
+      target: group_id,
+      before: { user_id }
+    })
   }
   return removed.map(({ user_id }) => user_id)
 }

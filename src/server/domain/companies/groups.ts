@@ -15,7 +15,7 @@ import {
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
+import { type AdminCall, type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -91,7 +91,7 @@ export async function createGroup(
           .values({ ...settings, company_id, id, created_at: now })
           .execute()
       )
-      audit(tx, deps, { by, action: 'group.create', target: id, after: settings })
+      addAuditEntry(tx, deps, { by, action: 'group.create', target: id, after: settings })
       return readGroup(tx, deps, id)
     }
     return runOnce(tx, deps, { actor: by.id, route: 'POST /group', key, input: settings }, insert)
@@ -118,7 +118,7 @@ export async function updateGroup(
         .execute()
     )
     const after = { ...before, ...changes, ...missingVersionNote(version) }
-    audit(tx, deps, { by, action: 'group.update', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'group.update', target: id, before, after })
     return readGroup(tx, deps, id)
   }
   return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
@@ -160,7 +160,7 @@ export async function deleteGroup(
     }
     await deleteById(tx, 'group', id).execute()
     const after = missingVersionNote(version)
-    audit(tx, deps, { by, action: 'group.delete', target: id, before, after })
+    addAuditEntry(tx, deps, { by, action: 'group.delete', target: id, before, after })
   })
 }
 
@@ -181,7 +181,12 @@ export async function addGroupCategory(deps: AuditedDeps, input: Allowance): Pro
       .returning('category_id')
       .execute()
     if (added.length === 0) return
-    audit(tx, deps, { by, action: 'group.add_category', target: group_id, after: { category_id } })
+    addAuditEntry(tx, deps, {
+      by,
+      action: 'group.add_category',
+      target: group_id,
+      after: { category_id }
+    })
   }
   await withDefaultGroupCheck(() => inCompany(deps.db, company_id, add))
 }
@@ -198,7 +203,7 @@ export async function removeGroupCategory(deps: AuditedDeps, input: Allowance): 
       .execute()
     if (removed.length === 0) return
     const before = { category_id }
-    audit(tx, deps, { by, action: 'group.remove_category', target: group_id, before })
+    addAuditEntry(tx, deps, { by, action: 'group.remove_category', target: group_id, before })
   })
 }
 
@@ -321,7 +326,7 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promi
     .returning('id')
     .executeTakeFirstOrThrow()
   const [before, after] = [{ is_default: true }, { is_default: false }]
-  audit(tx, deps, { by, action: 'group.update', target, before, after })
+  addAuditEntry(tx, deps, { by, action: 'group.update', target, before, after })
 }
 
 /**

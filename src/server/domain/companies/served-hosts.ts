@@ -222,7 +222,7 @@ export async function findTenant(
 }
 
 /** Returns the web address of a host: `'localhost'` → `'http://localhost:4321'` */
-export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
+export function webOriginOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
   const { scheme, port } = settings
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
 }
@@ -252,7 +252,7 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
  * the company has no primary domain, returns the host of its oldest domain, even if no pages are
  * served there. Used for mails that an operator of another company causes.
  */
-export async function readHostForMailLinks(
+export async function readHostForMailsWithoutLinks(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<string> {

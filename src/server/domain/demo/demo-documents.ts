@@ -36,7 +36,7 @@ export interface DemoVerification {
 }
 
 /** How many days the demonstration's history reaches back when the demonstration is created. */
-export const demoSpanDays = 170
+export const demoHistoryDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 

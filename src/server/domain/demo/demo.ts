@@ -21,12 +21,12 @@ import {
 } from '../deposits/uploads.ts'
 import { createFingerprintVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { claimRow, type Lease, releaseLease, renewLease } from '../leases.ts'
+import { type Lease, leaseRow, releaseLease, renewLease } from '../leases.ts'
 import {
   type DemoDocument,
   type DemoVerification,
   demoHistory,
-  demoSpanDays,
+  demoHistoryDays,
   sha256Hex
 } from './demo-documents.ts'
 import { demoName, demoTheme } from './demo-theme.ts'
@@ -59,7 +59,7 @@ interface Demo {
  * adds its deposits later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
-  const created_at = new Date(deps.clock().getTime() - demoSpanDays * dayMs)
+  const created_at = new Date(deps.clock().getTime() - demoHistoryDays * dayMs)
   await createCompany(
     { ...deps, clock: () => created_at },
     {
@@ -106,7 +106,7 @@ export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boo
   const { company_id: id } = demo
   const isSeeding = sql<boolean>`demo = 'seeding'`
   const claimed = await inCompany(deps.db, id, tx =>
-    claimRow(tx, seeding, deps.clock(), { id, where: isSeeding })
+    leaseRow(tx, seeding, deps.clock(), { id, where: isSeeding })
   )
   if (!claimed) return false
   const releaseDemo = (state: Demo['state']) =>

@@ -1,10 +1,12 @@
 import type { CompanyDeposit } from '../../../contract/company-deposits.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
+import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
-interface Listing extends PageInput<'created' | '-created'>, Pick<ConnectionOptions, 'caller'> {
+interface Listing
+  extends PageInput<'created' | '-created'>,
+    Pick<ConnectionRequestOptions, 'caller'> {
   company_id: CompanyId
   /** Words that the name of the document must contain. */
   q?: string | undefined

@@ -23,8 +23,8 @@ import {
   requireAllowedType
 } from './category-rules.ts'
 import {
-  type NewRecord,
-  type RecordNames,
+  type DepositRecordNames,
+  type NewDepositRecord,
   readRecordNames,
   writeRecords
 } from './deposit-records.ts'
@@ -356,7 +356,7 @@ class Batch {
     })
   }
 
-  async #readNames(items: Accepted[]): Promise<Map<string, RecordNames>> {
+  async #readNames(items: Accepted[]): Promise<Map<string, DepositRecordNames>> {
     const { company_id, user_id } = this.#input
     const categories = [...new Set(items.map(({ category }) => category))]
     return new Map(
@@ -425,7 +425,7 @@ class Batch {
    */
   async #record(
     charged: Accepted[],
-    names: Map<string, RecordNames>,
+    names: Map<string, DepositRecordNames>,
     claimed: Candidate[]
   ): Promise<ProcessedRequest[]> {
     const refused = claimed.filter(({ at }) => this.#isRefused(at))
@@ -449,7 +449,11 @@ class Batch {
     )
   }
 
-  #recordOf(each: Accepted, names: RecordNames | undefined, request_id: string): NewRecord {
+  #recordOf(
+    each: Accepted,
+    names: DepositRecordNames | undefined,
+    request_id: string
+  ): NewDepositRecord {
     if (!names) throw new Error('a record lacks its names')
     const { company_id, user_id } = this.#input
     const { category, original, stored, blobTag } = each

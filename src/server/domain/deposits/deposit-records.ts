@@ -23,7 +23,7 @@ import { storeOpenings } from '../evidence/sealed-openings.ts'
 import { type NewRequestState, publishRequests } from '../history/requests.ts'
 
 /** A deposit to record, and what the history shows about it. */
-export interface NewRecord {
+export interface NewDepositRecord {
   company_id: CompanyId
   record_id: string
   request_id: string
@@ -32,7 +32,7 @@ export interface NewRecord {
   size: number
   media_type: string
   name: string
-  names: RecordNames
+  names: DepositRecordNames
   original: Buffer
   /**
    * What a deposit stores: the digest of the bytes, the tag (keyed hash) that names the file, and
@@ -49,7 +49,7 @@ export interface NewRecord {
  * The names that are written into the record of a deposit. `origin` is the name of the company's
  * evidence log. The other names describe the depositor and the category.
  */
-export interface RecordNames {
+export interface DepositRecordNames {
   origin: string
   account: string
   username: string
@@ -69,7 +69,7 @@ interface NamesQuery {
 }
 
 /** Reads the names for the record of a deposit. */
-export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<RecordNames> {
+export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<DepositRecordNames> {
   const [row] = await tx.run(namesOf, of)
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
   const { names, ...others } = row
@@ -102,7 +102,7 @@ const namesOf = prepareStatement((db, { company_id, user_id, category_id }: Name
 export async function writeRecord(
   tx: Tx,
   deps: Deps,
-  record: NewRecord
+  record: NewDepositRecord
 ): Promise<ProcessedRequest> {
   const [request] = await writeRecords(tx, deps, [record])
   if (!request) throw new Error('a record was written and not answered')
@@ -119,7 +119,7 @@ const leavesAtOnce = 8
 export async function writeRecords(
   tx: Tx,
   deps: Deps,
-  records: readonly NewRecord[]
+  records: readonly NewDepositRecord[]
 ): Promise<ProcessedRequest[]> {
   const keys = await deps.companyKeys.read(tx)
   const leaves: ReturnType<typeof leafOf>[] = []
@@ -160,16 +160,16 @@ export async function writeRecords(
 /**
  * Returns the time that a record states: the time of the deposit, rounded down to a whole second.
  */
-function recordedAt({ now }: NewRecord): Date {
+function recordedAt({ now }: NewDepositRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }
 
-function keepUntil({ kept, names, now }: NewRecord): Date | undefined {
+function keepUntil({ kept, names, now }: NewDepositRecord): Date | undefined {
   if (!kept || names.retention === null) return undefined
   return retentionEnd(now, names.retention)
 }
 
-function doneDraft(record: NewRecord, hash: Uint8Array): NewRequestState {
+function doneDraft(record: NewDepositRecord, hash: Uint8Array): NewRequestState {
   const keep_until = keepUntil(record)?.toISOString()
   return {
     id: record.request_id,
@@ -222,7 +222,7 @@ const insertTag = prepareStatement((db, { company_id, user_id, record_id, tag, w
   })
 )
 
-function leafOf(deps: Deps, record: NewRecord, time: Date) {
+function leafOf(deps: Deps, record: NewDepositRecord, time: Date) {
   const { origin, account, username, category, visibility } = record.names
   const values: Record<DepositField, string> = {
     actor: formatActorField(account, username),
@@ -256,7 +256,7 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
   }
 }
 
-function tagsOf(lookup: KeyObject, { original, kept }: NewRecord) {
+function tagsOf(lookup: KeyObject, { original, kept }: NewDepositRecord) {
   const first = { tag: keyedHashOf(lookup, 'sha256', original), which: 'original' }
   if (!kept || original.equals(kept.stored)) return [first]
   return [first, { tag: keyedHashOf(lookup, 'sha256', kept.stored), which: 'stored_copy' }]

@@ -8,7 +8,7 @@ import { getRequest } from '../history/requests.ts'
 import { deleteStoredResponse, type IdempotentCall, runOnce } from '../idempotency.ts'
 import { getCategoryRulesForFile } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
-import { createDeposit, openUpload } from './new-deposits.ts'
+import { createDeposit, createUpload } from './new-deposits.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { completeUpload, endIncompleteUpload, findUpload, type Upload } from './uploads.ts'
 
@@ -27,7 +27,7 @@ const lookMs = 1000
  * A file that is sent as the body of `PUT /deposit`. Its size is known at the start, its
  * fingerprint only at the end.
  */
-export interface DirectFile {
+export interface DirectUploadFile {
   company_id: CompanyId
   user_id: string
   /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
@@ -60,7 +60,10 @@ export type DirectUploadPlan =
  * too many open uploads. Throws `idempotency_in_flight` if a call with the same idempotency key is
  * still running.
  */
-export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUploadPlan> {
+export async function beginDirectUpload(
+  deps: Deps,
+  file: DirectUploadFile
+): Promise<DirectUploadPlan> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
     return getCategoryRulesForFile(tx, deps, await withCategory(tx, file))
   })
@@ -110,7 +113,7 @@ export async function finishDirectUpload(
  */
 export async function abandonDirectUpload(
   deps: Deps,
-  file: DirectFile,
+  file: DirectUploadFile,
   upload: Upload,
   state: 'cancelled' | 'failed'
 ): Promise<void> {
@@ -120,7 +123,7 @@ export async function abandonDirectUpload(
 /** Creates a deposit that stores the fingerprint of a file and not its bytes. */
 export async function depositFingerprint(
   deps: Deps,
-  file: DirectFile,
+  file: DirectUploadFile,
   sha256: Buffer
 ): Promise<{ request: ProcessedRequest; replayed: boolean }> {
   const digest = sha256.toString('hex')
@@ -143,7 +146,7 @@ export async function depositFingerprint(
  */
 export async function requireSameBytesAsFirstCall(
   deps: Deps,
-  file: DirectFile,
+  file: DirectUploadFile,
   request: ProcessedRequest,
   sha256: Buffer
 ): Promise<void> {
@@ -202,7 +205,7 @@ function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string })
 
 async function reserve(
   deps: Deps,
-  file: DirectFile
+  file: DirectUploadFile
 ): Promise<{ upload: Upload; replayed: boolean }> {
   const { company_id, name, category, media_type, size } = file
   const now = deps.clock()
@@ -210,7 +213,7 @@ async function reserve(
     const open = async () => {
       const placed = await withCategory(tx, file)
       const rules = await getCategoryRulesForFile(tx, deps, placed)
-      const { upload_id } = await openUpload(tx, deps, {
+      const { upload_id } = await createUpload(tx, deps, {
         ...placed,
         digests: undefined,
         rules,
@@ -227,17 +230,20 @@ async function reserve(
   })
 }
 
-async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { category: string }> {
+async function withCategory(
+  tx: Tx,
+  file: DirectUploadFile
+): Promise<DirectUploadFile & { category: string }> {
   return { ...file, category: file.category ?? (await chooseCategory(tx, file)) }
 }
 
 /**
  * Frees the idempotency key of an upload that has ended, unless a later call has already used it.
  */
-async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
+async function forget(tx: Tx, file: DirectUploadFile, upload: Upload): Promise<void> {
   await deleteStoredResponse(tx, callOf(file, undefined), { upload_id: upload.id })
 }
 
-function callOf({ actor, key }: DirectFile, input: unknown): IdempotentCall {
+function callOf({ actor, key }: DirectUploadFile, input: unknown): IdempotentCall {
   return { actor, route: 'PUT /deposit', key, input }
 }

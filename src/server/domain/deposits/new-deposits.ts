@@ -94,7 +94,7 @@ export async function createDeposit(
       if (rules.store === 'fingerprint') {
         return { request: await recordFingerprint(tx, deps, planned, original) }
       }
-      const { request, upload_id } = await openUpload(tx, deps, planned)
+      const { request, upload_id } = await createUpload(tx, deps, planned)
       return { request, upload: `/uploads/${upload_id}` }
     }
     return runOnce(tx, deps, call, create)
@@ -159,7 +159,7 @@ const countOpenUploads = prepareStatement(
  * Reserves quota and creates an upload with its request (entry of the history). Throws
  * `upload_limit_reached` if the person has too many open uploads.
  */
-export async function openUpload(
+export async function createUpload(
   tx: Tx,
   deps: Deps,
   planned: PlannedDeposit

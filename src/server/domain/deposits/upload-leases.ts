@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { claimRow, freeLeaseCondition, type Lease, releaseLease, renewLease } from '../leases.ts'
-import { getUpload, requireOpenUpload, requireUploading, type Upload } from './uploads.ts'
+import { freeLeaseCondition, type Lease, leaseRow, releaseLease, renewLease } from '../leases.ts'
+import { getUpload, requireIncompleteUpload, requireOpenUpload, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a process renews its write lease while bytes arrive, in milliseconds. */
@@ -44,7 +44,7 @@ export async function takeWriteLease(
     const { generation } = upload
     const now = deps.clock()
     const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
-      claimRow(tx, writing, now, {
+      leaseRow(tx, writing, now, {
         id: upload.id,
         free: sql`${freeLeaseCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,
@@ -61,7 +61,7 @@ export async function takeWriteLease(
     }
     upload = await getUpload(deps, upload)
     requireOpenUpload(upload)
-    requireUploading(upload)
+    requireIncompleteUpload(upload)
     if (upload.generation === generation && upload.writer_until) {
       return { heldUntil: upload.writer_until }
     }

@@ -4,7 +4,7 @@ import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
-import { claimNextRow, type Lease, releaseLease, renewLease } from '../leases.ts'
+import { type Lease, leaseNextRow, releaseLease, renewLease } from '../leases.ts'
 import { chargeReservation } from '../limits/quotas.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
@@ -105,7 +105,7 @@ export async function postponeDepositCreation(
 
 async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
   return inCompany(deps.db, company_id, async tx => {
-    const claimed = await claimNextRow(tx, settling, deps.clock(), {
+    const claimed = await leaseNextRow(tx, settling, deps.clock(), {
       where: sql`state = 'received'`,
       orderBy: sql`created_at`,
       set: { attempts: sql`attempts + 1` }

@@ -98,7 +98,7 @@ export function uploadBusyError(): AppError {
 }
 
 /** Throws `upload_state` if all bytes of an upload have arrived, or if the upload has ended. */
-export function requireUploading({ state }: Upload): void {
+export function requireIncompleteUpload({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
 }
 

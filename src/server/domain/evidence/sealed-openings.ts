@@ -19,7 +19,7 @@ export interface Opening {
  * for the link in the QR code. The deposit's leaf in the evidence log contains only hashes. The
  * secrets prove from which contents they were computed.
  */
-export interface Openings {
+export interface DepositOpenings {
   fields: Record<string, Opening>
   lk: string
 }
@@ -32,7 +32,7 @@ export async function storeOpenings(
   tx: Tx,
   deps: Pick<Deps, 'random'>,
   { data }: Pick<CompanyKeys, 'data'>,
-  input: { company_id: CompanyId; record_id: string; openings: Openings }
+  input: { company_id: CompanyId; record_id: string; openings: DepositOpenings }
 ): Promise<void> {
   const nonce = deps.random(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', data, nonce)
@@ -66,7 +66,7 @@ export async function readOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_id }: { company_id: CompanyId; record_id: string }
-): Promise<Openings> {
+): Promise<DepositOpenings> {
   const found = await readAllOpenings(tx, deps, { company_id, record_ids: [record_id] })
   const openings = found.get(record_id)
   if (!openings) throw new Error(`record ${record_id} has no openings`)
@@ -81,7 +81,7 @@ export async function readAllOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_ids }: { company_id: CompanyId; record_ids: readonly string[] }
-): Promise<Map<string, Openings>> {
+): Promise<Map<string, DepositOpenings>> {
   const { data } = await deps.companyKeys.read(tx)
   const rows = await selectInCompany(tx, 'deposit_opening')
     .where('record_id', 'in', [...record_ids])
@@ -98,7 +98,7 @@ export async function readAllOpenings(
 function unseal(
   data: CompanyKeys['data'],
   { company_id, record_id, sealed }: SealedOpening
-): Openings {
+): DepositOpenings {
   const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
   decipher.setAAD(aadOf(company_id, record_id))
   decipher.setAuthTag(sealed.subarray(-tagBytes))
@@ -106,7 +106,7 @@ function unseal(
     decipher.update(sealed.subarray(nonceBytes, -tagBytes)),
     decipher.final()
   ]).toString('utf8')
-  return JSON.parse(text) as Openings // as: written by storeOpenings and authenticated
+  return JSON.parse(text) as DepositOpenings // as: written by storeOpenings and authenticated
 }
 
 function aadOf(company_id: CompanyId, record_id: string): Buffer {

@@ -2,13 +2,13 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import type { ConnectionOptions, Tx } from '../../db/scope.ts'
+import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
 import { type RequestFilter, readRequests, requireCategoryOfFilter } from './requests.ts'
 
-interface ExportInput extends RequestFilter, Pick<ConnectionOptions, 'caller'> {
+interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
   locale: 'en' | 'fr'
 }
 

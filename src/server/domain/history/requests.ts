@@ -4,7 +4,7 @@ import { foldText } from '../../../core/text/search-words.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery } from '../../db/joins.ts'
 import {
-  type ConnectionOptions,
+  type ConnectionRequestOptions,
   inCompany,
   singleStatementInCompany,
   type Tx
@@ -159,7 +159,7 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  { caller, ...input }: RequestFilter & PageInput & Pick<ConnectionOptions, 'caller'>
+  { caller, ...input }: RequestFilter & PageInput & Pick<ConnectionRequestOptions, 'caller'>
 ): Promise<Page<ProcessedRequest>> {
   const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {

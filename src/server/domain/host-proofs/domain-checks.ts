@@ -3,7 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { selectById, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { queueWaitingInvitations } from '../accounts/invitations.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import { type DomainCall, isHostProvedByAnyCompany, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
@@ -153,7 +153,12 @@ async function applyAnswer(
   if (isNew || isOver) tx.afterCommit(() => deps.signals.domains.send(found.host))
   if (!isNew) return
   if (by) {
-    audit(tx, deps, { by, action: 'domain.verify', target: id, after: { host: found.host } })
+    addAuditEntry(tx, deps, {
+      by,
+      action: 'domain.verify',
+      target: id,
+      after: { host: found.host }
+    })
   }
   await queueWaitingInvitations(tx, deps, found.host)
 }

@@ -12,7 +12,7 @@ import {
 } from '../../db/company-queries.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {
@@ -72,7 +72,7 @@ export async function createDomain(
         covered_by: coveredBy ?? null
       })
       .execute()
-    audit(tx, deps, { by, action: 'domain.create', target: id, after: texts })
+    addAuditEntry(tx, deps, { by, action: 'domain.create', target: id, after: texts })
     if (!needsProof) {
       tx.afterCommit(() => deps.signals.domains.send(host))
       await queueWaitingInvitations(tx, deps, host)
@@ -101,7 +101,7 @@ export async function deleteDomain(
     await deleteById(tx, 'domain', id).execute()
     await endWildcardCoverage(tx, deps, found.host)
     const before = { host: found.host, name: found.name }
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by,
       action: 'domain.delete',
       target: id,
@@ -136,13 +136,19 @@ export async function moveDomain(
     await endWildcardCoverage(tx, deps, host)
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       ...entry,
       target: id,
       before: { ...before, host },
       after: { ...after, host }
     })
-    audit(tx, deps, { ...entry, company: to, target: moved, before, after: { ...after, host } })
+    addAuditEntry(tx, deps, {
+      ...entry,
+      company: to,
+      target: moved,
+      before,
+      after: { ...after, host }
+    })
     tx.afterCommit(() => deps.signals.domains.send(host))
   }
   await withHostTakenError(() => inCompany(deps.db, company_id, move))

@@ -8,10 +8,10 @@ import {
 import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
-import { audit } from '../audit/audit.ts'
-import { isDatabaseBusy } from '../database-errors.ts'
+import { addAuditEntry } from '../audit/audit.ts'
+import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { claimRow, freeLeaseCondition, type Lease, releaseLease } from '../leases.ts'
+import { freeLeaseCondition, type Lease, leaseRow, releaseLease } from '../leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -145,7 +145,7 @@ export async function workOnNextImport(
       return false
     }
     const isLast = work.attempts >= maxAttempts
-    if (isDatabaseBusy(error) && !isLast) {
+    if (isTemporaryDatabaseError(error) && !isLast) {
       deps.log.warn({ ...facts, err: error }, 'import put off: the database is busy')
     } else deps.log.error({ ...facts, err: error }, 'import failed')
     if (!isLast) await pause(deps, work, retryMs * work.attempts)
@@ -191,7 +191,7 @@ async function claimImport(
     attempts: sql`attempts + 1`,
     leased_by: deps.process ?? null
   }
-  return claimRow(tx, working, now, { id: next.id, set })
+  return leaseRow(tx, working, now, { id: next.id, set })
 }
 
 async function check(
@@ -233,7 +233,7 @@ async function run(
       }
       const facts = await steps.afterRun(tx, deps, work, () => show(work.row_count))
       const { refused, skipped, ...counts } = await countVerdicts(tx, work.id)
-      audit(tx, deps, {
+      addAuditEntry(tx, deps, {
         by: actorIdOf(work),
         action: 'import.run',
         target: work.id,
@@ -280,7 +280,7 @@ async function undo(
     }
     await steps.afterUndo(tx, deps, work)
     const undone = await countUndone(tx, work)
-    audit(tx, deps, {
+    addAuditEntry(tx, deps, {
       by: actorIdOf(work),
       action: 'import.undo',
       target: work.id,

@@ -20,7 +20,7 @@ import {
 } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, audit } from '../audit/audit.ts'
+import { type AdminCall, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -160,7 +160,7 @@ export async function deleteImport(
     const { state, file_name: name } = await lockImport(tx, id, idle)
     await deleteInCompany(tx, 'import_row').where('import_id', '=', id).execute()
     await deleteById(tx, 'import', id).execute()
-    audit(tx, deps, { by, action: 'import.delete', target: id, before: { name, state } })
+    addAuditEntry(tx, deps, { by, action: 'import.delete', target: id, before: { name, state } })
   })
 }
 

@@ -5,7 +5,7 @@ import {
   insertInvitedPerson,
   queueFirstInvitation
 } from '../accounts/invitations.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-rows.ts'
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
@@ -85,7 +85,7 @@ async function insertCompanyWithAdministrator(
       const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }
       await insertCompanyRows(tx, deps, settings)
       const after = { name, host }
-      audit(tx, deps, { by, action: 'company.create', target: company_id, after })
+      addAuditEntry(tx, deps, { by, action: 'company.create', target: company_id, after })
       const invited = { email, locale, permissions: ['admin'] }
       const user_id = await insertInvitedPerson(tx, deps, { by, ...invited })
       return { company: await readCompany(tx, company_id), user_id, isVerified }

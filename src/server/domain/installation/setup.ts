@@ -6,9 +6,9 @@ import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertActiveUser } from '../accounts/users.ts'
-import { audit } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit.ts'
 import { listCompanyIds, removeDemoCompany, renameCompany } from '../companies/companies.ts'
-import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
+import { getPrimaryHost, webOriginOf } from '../companies/served-hosts.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -43,7 +43,7 @@ export async function createSetupCode(
     await sql`
       delete from setup_code where hash not in
         (select hash from setup_code order by created_at desc limit ${maxCodes})`.execute(tx)
-    return { code, link: `${originOf(deps, await getPrimaryHost(tx))}/en/setup#${code}` }
+    return { code, link: `${webOriginOf(deps, await getPrimaryHost(tx))}/en/setup#${code}` }
   })
 }
 
@@ -62,7 +62,7 @@ export async function getSetup(
   const account = isDeveloper ? { account: demoAccount } : {}
   return {
     company: tenant.config.company,
-    ...(demo ? { demo: { address: originOf(deps, demo.host), ...account } } : {})
+    ...(demo ? { demo: { address: webOriginOf(deps, demo.host), ...account } } : {})
   }
 }
 
@@ -113,7 +113,7 @@ export async function createOperator(
     await renameCompany(tx, company_id, input.company)
     const by = { id: user.id, company_id }
     const after = { name: input.company }
-    audit(tx, deps, { by, action: 'company.set_up', target: company_id, after })
+    addAuditEntry(tx, deps, { by, action: 'company.set_up', target: company_id, after })
     tx.afterCommit(() => deps.signals.domains.send(tenant.host))
     return user
   })

@@ -31,7 +31,7 @@ export function encryptPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Bu
 /**
  * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key in `sealed`.
  */
-export function verifyWithSealedKey(
+export function verifyWithEncryptedKey(
   keys: Keys,
   sealed: EncryptedPublicKey,
   signed: Uint8Array,

@@ -2,7 +2,7 @@ import { Locale as LocaleSchema } from '../../../contract/domains.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { findPrimaryDomain, findTenant, originOf } from '../companies/served-hosts.ts'
+import { findPrimaryDomain, findTenant, webOriginOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { buildMailLink, createMailToken, hasRecentToken } from './mail-tokens.ts'
 
@@ -44,7 +44,7 @@ export async function prepareLetter(
   const { kind, to, page, token } = address
   const chosen = LocaleSchema.safeParse(mail.locale === 'und' ? address.locale : mail.locale)
   const locale = chosen.success ? chosen.data : config.locale
-  const [origin, path] = [originOf(deps, tenant.host), `/${locale}/${page}`]
+  const [origin, path] = [webOriginOf(deps, tenant.host), `/${locale}/${page}`]
   const link =
     token === undefined ? `${origin}${path}` : buildMailLink(origin, path, { token, email: to })
   return {

@@ -3,7 +3,7 @@ import { deleteById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { claimNextRow, type Lease, releaseLease } from '../leases.ts'
+import { type Lease, leaseNextRow, releaseLease } from '../leases.ts'
 import { prepareLetter, type QueuedMail } from './letters.ts'
 
 interface NewMail {
@@ -97,7 +97,7 @@ export async function sendNextMail(
 }
 
 async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<QueuedMail | undefined> {
-  const row = await claimNextRow(tx, sending, deps.clock(), {
+  const row = await leaseNextRow(tx, sending, deps.clock(), {
     orderBy: sql`next_at, id`,
     set: { attempts: sql`attempts + 1` }
   })

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import { AppError } from '../../../contract/kit/errors.ts'
-import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
+import type { AccessTokenClaims, AccessTokenReader, Deps, Keys, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 
 /**
@@ -15,7 +15,7 @@ export const accessTokenMinutes = 60
 export async function issueAccessToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
-  claims: TokenClaims
+  claims: AccessTokenClaims
 ): Promise<string> {
   const { kid, sign } = deps.keys.signingKey()
   const header = { alg: 'ES256', typ: 'JWT', kid } satisfies z.output<typeof Header>
@@ -42,7 +42,7 @@ export async function issueAccessToken(
  * Returns when an access token that is issued now expires: after an hour, or at `sessionEnd` if
  * that is earlier.
  */
-export function tokenExpiry(now: Date, sessionEnd: Date): Date {
+export function accessTokenExpiry(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + accessTokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
@@ -50,7 +50,7 @@ export function tokenExpiry(now: Date, sessionEnd: Date): Date {
  * Returns a new token reader, which verifies access tokens. The reader remembers which tokens it
  * has verified, so it verifies each signature once.
  */
-export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader {
+export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): AccessTokenReader {
   const proofs = new Map<string, Proof>()
 
   /**

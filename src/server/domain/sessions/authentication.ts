@@ -7,7 +7,7 @@ import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import {
-  type ConnectionOptions,
+  type ConnectionRequestOptions,
   inCompany,
   singleStatementInCompany,
   type Tx
@@ -148,7 +148,7 @@ export async function hasValidSession(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: AuthenticatedCaller,
   permissions: readonly string[] = [],
-  options: ConnectionOptions = {}
+  options: ConnectionRequestOptions = {}
 ): Promise<boolean> {
   const { company_id, id, session_id } = person
   const found = (await findLive(deps, company_id, [session_id], options)).get(session_id)
@@ -185,7 +185,7 @@ interface Wanted {
 async function findSession(
   deps: Pick<Deps, 'db' | 'clock'>,
   wanted: Wanted,
-  options: ConnectionOptions
+  options: ConnectionRequestOptions
 ) {
   const read = (tx: Tx) => tx.run(oneSession, wanted)
   const [found] = await singleStatementInCompany(deps.db, wanted.company_id, read, options)
@@ -200,7 +200,7 @@ async function findLive(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
   ids: string[],
-  options?: ConnectionOptions
+  options?: ConnectionRequestOptions
 ) {
   const read = (tx: Tx) => tx.run(manySessions, { company_id, ids })
   const rows = await singleStatementInCompany(deps.db, company_id, read, options)

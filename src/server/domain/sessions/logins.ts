@@ -11,8 +11,8 @@ import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
   type EncryptedPublicKey,
   encryptPublicKey,
-  verifyWithJwk,
-  verifyWithSealedKey
+  verifyWithEncryptedKey,
+  verifyWithJwk
 } from '../key-proofs/public-keys.ts'
 import {
   consumeRateLimit,
@@ -20,7 +20,7 @@ import {
   type RateLimitName,
   refundRateLimit
 } from '../limits/rate-limits.ts'
-import { issueAccessToken, tokenExpiry } from './access-tokens.ts'
+import { accessTokenExpiry, issueAccessToken } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
 import { createSession } from './sessions.ts'
@@ -91,7 +91,7 @@ export async function logIn(
     session_id,
     pending,
     signedIn: created_at,
-    expires: tokenExpiry(created_at, expires_at)
+    expires: accessTokenExpiry(created_at, expires_at)
   })
   return { access_token, device: createDeviceProof(deps, company_id, user_id) }
 }
@@ -217,7 +217,7 @@ function holderAmong(
 ): Account | undefined {
   const signed = Buffer.from(challenge)
   const holders = accounts.filter(account =>
-    verifyWithSealedKey(keys, account?.key ?? decoy, signed, signature)
+    verifyWithEncryptedKey(keys, account?.key ?? decoy, signed, signature)
   )
   return holders.find(holder => holder !== undefined)
 }

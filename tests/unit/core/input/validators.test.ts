@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  all,
+  allOf,
   email,
   exactLength,
   excludes,
@@ -88,11 +88,11 @@ test('compares with another field, an empty one too', () => {
 })
 
 test('combines validators, turns one round and keeps their order', () => {
-  const short = all(required, maxLength(3))
+  const short = allOf(required, maxLength(3))
   expect(short('abc')).toBeUndefined()
   expect(short('')).toEqual({ rule: 'all' })
   expect(short('abcd')).toEqual({ rule: 'all' })
-  expect(all()('anything')).toBeUndefined()
+  expect(allOf()('anything')).toBeUndefined()
   expect(not(integer)('x')).toBeUndefined()
   expect(not(integer)('1')).toEqual({ rule: 'not' })
   const both = firstFaultOf(required, minLength(3), integer)
@@ -117,7 +117,7 @@ describe('the sentences', () => {
     matches(/y/)('x'),
     nonEmptyList([]),
     sameAs('other')('x'),
-    all(required)(''),
+    allOf(required)(''),
     not(required)('x')
   ]
 
@@ -140,7 +140,7 @@ describe('the sentences', () => {
     [minLength(12)('x'), 'This field should be at least 12 characters long'],
     [requiredIf(() => true)(''), 'The value is required'],
     [sameAs('Password')('x'), 'The value must be equal to the Password value'],
-    [all(required)(''), 'The value does not match all of the provided validators'],
+    [allOf(required)(''), 'The value does not match all of the provided validators'],
     [not(required)('x'), 'The value does not match the provided validator']
   ])('are those that the customer has written: %j', (fault, sentence) => {
     const t = translator('en', en)

@@ -6,7 +6,7 @@ import published from '../../../../public/kdf-a1.json' with { type: 'json' }
 import { toHex } from '../../../../src/core/bytes.ts'
 import {
   type Argon2id,
-  deriveKey,
+  deriveKeyPair,
   isActiveKdf,
   kdfInput,
   kdfParameters,
@@ -77,7 +77,7 @@ describe('derivation a1', () => {
 
   test('overwrites password bytes and key material', async () => {
     const seen: Uint8Array[] = []
-    await deriveKey('a1', 'alice@example.com', 'a password', ({ password, bytes }) => {
+    await deriveKeyPair('a1', 'alice@example.com', 'a password', ({ password, bytes }) => {
       const okm = new Uint8Array(bytes).fill(7)
       seen.push(password, okm)
       return okm
@@ -87,8 +87,8 @@ describe('derivation a1', () => {
 
   test('refuses an e-mail or password without a canonical form', async () => {
     const refused = { message: expect.stringContaining('canonical form') }
-    await expect(deriveKey('a1', 'alice', 'a password', node)).rejects.toMatchObject(refused)
-    const lone = deriveKey('a1', 'alice@example.com', 'lone \ud800', node)
+    await expect(deriveKeyPair('a1', 'alice', 'a password', node)).rejects.toMatchObject(refused)
+    const lone = deriveKeyPair('a1', 'alice@example.com', 'lone \ud800', node)
     await expect(lone).rejects.toMatchObject(refused)
   })
 
@@ -109,7 +109,7 @@ async function derive(
   argon2id: Argon2id
 ) {
   let okm = ''
-  const { d, x, y } = await deriveKey('a1', email, password, async input => {
+  const { d, x, y } = await deriveKeyPair('a1', email, password, async input => {
     const bytes = await argon2id(input)
     okm = toHex(bytes)
     return bytes

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import {
   ConnectionAllocator,
-  type ConnectionOptions,
+  type ConnectionRequestOptions,
   type ConnectionSlot
 } from '../../../../src/server/db/connection-allocator.ts'
 
@@ -183,7 +183,7 @@ function openDesk(how = options) {
     allocator,
     served,
     holders: () => [...held].filter(([, all]) => all.length > 0).map(([who]) => who),
-    ask(who: string, times: number, options?: ConnectionOptions) {
+    ask(who: string, times: number, options?: ConnectionRequestOptions) {
       for (let n = 0; n < times; n++) {
         const slot = allocator.take(who, options)
         if (slot instanceof Promise) slot.then(given => take(who, given)).catch(() => undefined)

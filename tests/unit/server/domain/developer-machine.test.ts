@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deriveKey } from '../../../../src/core/keys/kdf.ts'
+import { deriveKeyPair } from '../../../../src/core/keys/kdf.ts'
 import { publicJwk } from '../../../../src/core/keys/public-key-proof.ts'
 import { demoAccount, demoPublicKey } from '../../../../src/server/domain/demo-account.ts'
 import { isDeveloperMachine } from '../../../../src/server/domain/developer-machine.ts'
@@ -44,5 +44,5 @@ test.each([
 
 test('knows the key of the demonstration’s published password', async () => {
   const { email, password } = demoAccount
-  expect(publicJwk(await deriveKey('a1', email, password, argon2id))).toEqual(demoPublicKey)
+  expect(publicJwk(await deriveKeyPair('a1', email, password, argon2id))).toEqual(demoPublicKey)
 })

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inCompany, type Tx } from '../../../../src/server/db/scope.ts'
 import type { CompanyId } from '../../../../src/server/domain/deps.ts'
 import {
-  claimNextRow,
-  claimRow,
   type Lease,
+  leaseNextRow,
+  leaseRow,
   releaseLease,
   renewLease
 } from '../../../../src/server/domain/leases.ts'
@@ -44,10 +44,10 @@ test('holds a row that is renewed, and frees one that is given back', async () =
   const { id } = row
   const after = (ms: number) => new Date(now.getTime() + ms)
   expect(await run(tx => renewLease(tx, sending, after(900), { id }))).toBe(true)
-  expect(await run(tx => claimRow(tx, sending, after(1100), { id }))).toBeUndefined()
+  expect(await run(tx => leaseRow(tx, sending, after(1100), { id }))).toBeUndefined()
   expect(await run(tx => releaseLease(tx, sending, { id }, after(1200)))).toBe(true)
-  expect(await run(tx => claimRow(tx, sending, after(1199), { id }))).toBeUndefined()
-  expect(await run(tx => claimRow(tx, sending, after(1200), { id }))).toMatchObject({ id })
+  expect(await run(tx => leaseRow(tx, sending, after(1199), { id }))).toBeUndefined()
+  expect(await run(tx => leaseRow(tx, sending, after(1200), { id }))).toMatchObject({ id })
 })
 
 test('changes no row for which a condition does not hold, and none of another company', async () => {
@@ -64,7 +64,7 @@ test('changes no row for which a condition does not hold, and none of another co
 })
 
 function next(now: Date) {
-  return run(tx => claimNextRow(tx, sending, now, { orderBy }))
+  return run(tx => leaseNextRow(tx, sending, now, { orderBy }))
 }
 
 function run<T>(act: (tx: Tx) => Promise<T>): Promise<T> {

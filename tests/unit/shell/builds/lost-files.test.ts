@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
-import { isForeignDomChange, mayReload } from '../../../../src/shell/builds/lost-files.ts'
+import {
+  isForeignDomChange,
+  recordReloadIfAllowed
+} from '../../../../src/shell/builds/lost-files.ts'
 
 test('reloads a path at most once in ten seconds', () => {
   const storage = memory()
-  expect(mayReload('/en', 100_000, storage)).toBe(true)
-  expect(mayReload('/en', 109_999, storage)).toBe(false)
-  expect(mayReload('/fr', 109_999, storage)).toBe(true)
-  expect(mayReload('/en', 110_000, storage)).toBe(true)
+  expect(recordReloadIfAllowed('/en', 100_000, storage)).toBe(true)
+  expect(recordReloadIfAllowed('/en', 109_999, storage)).toBe(false)
+  expect(recordReloadIfAllowed('/fr', 109_999, storage)).toBe(true)
+  expect(recordReloadIfAllowed('/en', 110_000, storage)).toBe(true)
 })
 
 test.each([

@@ -5,7 +5,7 @@ import {
   $group,
   $groupCategories,
   $groupMembers,
-  $memberSearch,
+  $memberSearchText,
   addMember,
   addMembers,
   loadMembers,
@@ -134,12 +134,12 @@ test('the members that were searched for last are shown, whichever answer comes 
   await searchMembers(one, 'mona')
   release()
   await early
-  expect($memberSearch.get()).toBe('mona')
+  expect($memberSearchText.get()).toBe('mona')
   expect($groupMembers.get()).toEqual({ status: 'ready', items: [mona], hasMore: false })
   expect(callsOf('q=mona')).toHaveLength(1)
   // another group begins without a search
   await openGroup(two)
-  expect($memberSearch.get()).toBe('')
+  expect($memberSearchText.get()).toBe('')
 })
 
 test('people are found by their whole e-mail, and an unknown one does not stop the others', async () => {

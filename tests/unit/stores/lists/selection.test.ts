@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { selectionAfterKey } from '../../../../src/islands/lists/selection-keys.ts'
 import {
+  countSelectedRows,
   emptySelection,
   extendRange,
   isSelected,
   type Selection,
-  selectedCount,
   selectShownRows,
   toggleRow,
   toggleShownRows
@@ -21,8 +21,8 @@ function idsOf({ ids }: Selection): string {
 test('toggles a row and counts what is selected', () => {
   const one = toggleRow(emptySelection, 'b', shown)
   expect(idsOf(one)).toBe('b')
-  expect(selectedCount(one)).toBe(1)
-  expect(selectedCount(toggleRow(one, 'b', shown))).toBe(0)
+  expect(countSelectedRows(one)).toBe(1)
+  expect(countSelectedRows(toggleRow(one, 'b', shown))).toBe(0)
 })
 
 test('a range begins at the row that was toggled last, in both directions', () => {
@@ -54,16 +54,16 @@ test('the box of the heading selects the rest of a part, and then nothing', () =
   const part = toggleRow(emptySelection, 'b', shown)
   const all = toggleShownRows(part, shown)
   expect(idsOf(all)).toBe('abcde')
-  expect(selectedCount(toggleShownRows(all, shown))).toBe(0)
+  expect(countSelectedRows(toggleShownRows(all, shown))).toBe(0)
 })
 
 test('all that match are selected until a row is unselected', () => {
   const all: Selection = { ids: new Set(), all: 1240 }
-  expect(selectedCount(all)).toBe(1240)
+  expect(countSelectedRows(all)).toBe(1240)
   expect(isSelected(all, 'on another page')).toBe(true)
   expect(selectShownRows(all, shown)).toBe(all)
   expect(idsOf(toggleRow(all, 'c', shown))).toBe('abde')
-  expect(selectedCount(toggleShownRows(all, shown))).toBe(0)
+  expect(countSelectedRows(toggleShownRows(all, shown))).toBe(0)
 })
 
 test('keys select a row, a range, all rows and none', () => {
@@ -84,7 +84,7 @@ test('keys select a row, a range, all rows and none', () => {
   press('a', { metaKey: true })
   expect(idsOf(state.selection)).toBe('abcde')
   press('Escape')
-  expect(selectedCount(state.selection)).toBe(0)
+  expect(countSelectedRows(state.selection)).toBe(0)
   // the page's own meaning of the key stays
   expect(press('Escape')).toBe(false)
   expect(press('a')).toBe(false)

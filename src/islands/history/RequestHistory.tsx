@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useCallback, useEffect, useMemo } from 'react'
 import { $categories, loadCategories } from '../../stores/categories.ts'
-import { isFiltered } from '../../stores/history/request-filter.ts'
+import { hasAnyFilter } from '../../stores/history/request-filter.ts'
 import {
   $historyStatus,
   $requestFilter,
@@ -21,17 +21,17 @@ import { ListFrame } from '../lists/ListFrame.tsx'
 import { useListAddress, withoutEmptyFilters } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
+  formatHistoryQuery,
   type HistoryUrlParams,
-  readHistoryUrl,
-  requestFilterOf,
-  writeHistoryUrl
-} from './history-url.ts'
+  parseHistoryQuery,
+  requestFilterOf
+} from './history-query.ts'
 import { LiveUpdateNote } from './LiveUpdateNote.tsx'
 
-export const History = withTranslation(function History() {
+export const RequestHistory = withTranslation(function RequestHistory() {
   const { locale } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
-  const { address, change } = useListAddress(readHistoryUrl, writeHistoryUrl)
+  const { address, change } = useListAddress(parseHistoryQuery, formatHistoryQuery)
   const categories = useStore($categories, { ssr: 'initial' })
   const known = categories.status === 'ready' ? categories.categories : noCategories
   const names = useMemo(
@@ -80,7 +80,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const requests = useStore($requests, { ssr: 'initial' })
   const status = useStore($historyStatus, { ssr: 'initial' })
   const filter = useStore($requestFilter, { ssr: 'initial' })
-  const isNarrowed = isFiltered(filter)
+  const isNarrowed = hasAnyFilter(filter)
   const now = useNow(30_000)
   // loads the code of the list and the requests at the same time
   const list = useLazyComponent(async () => (await import('./HistoryList.tsx')).HistoryList)
@@ -130,7 +130,7 @@ function Results({ address, names, onChange }: ResultsProps) {
           categories={names}
           now={now ?? Date.now()}
           isCovered={address.request !== undefined}
-          hrefOf={id => writeHistoryUrl({ ...address, request: id })}
+          hrefOf={id => formatHistoryQuery({ ...address, request: id })}
           onOpen={id => onChange({ ...address, request: id })}
           onEnd={onEnd}
         />

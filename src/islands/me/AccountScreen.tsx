@@ -10,7 +10,7 @@ import { ProfileForm } from './ProfileForm.tsx'
 const UsageMeters = lazyComponent(async () => (await import('./UsageMeters.tsx')).UsageMeters)
 const AccountForms = lazyComponent(async () => (await import('./AccountForms.tsx')).AccountForms)
 
-export const Me = withTranslation(function Me() {
+export const AccountScreen = withTranslation(function AccountScreen() {
   const { t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
   const waiting = useWaitPhase(user === undefined)

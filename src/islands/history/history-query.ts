@@ -2,10 +2,10 @@ import type { RequestState } from '../../contract/requests.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import {
   dayRangeToTimes,
+  formatFilterQuery,
   parseDay,
   parseId,
-  withoutEmptyFilters,
-  writeFilters
+  withoutEmptyFilters
 } from '../lists/use-address.ts'
 
 export const requestStates = [
@@ -40,7 +40,7 @@ const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as con
  * Returns the filters and the open request from the query of an address:
  * `?kind=deposit&from=2026-05-03`. Ignores unknown parameters and invalid values.
  */
-export function readHistoryUrl(search: string): HistoryUrlParams {
+export function parseHistoryQuery(search: string): HistoryUrlParams {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find(value => value === query.get(name))
@@ -60,8 +60,8 @@ export function readHistoryUrl(search: string): HistoryUrlParams {
  * Returns the filters and the open request as the query of an address: `?kind=deposit`. Returns an
  * empty text if there are none.
  */
-export function writeHistoryUrl(address: HistoryUrlParams): string {
-  return writeFilters(names, address)
+export function formatHistoryQuery(address: HistoryUrlParams): string {
+  return formatFilterQuery(names, address)
 }
 
 /**

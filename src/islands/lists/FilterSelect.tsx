@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-interface FilterChipProps<Value extends string> {
+interface FilterSelectProps<Value extends string> {
   label: string
   value: Value | undefined
   options: readonly (readonly [Value, string])[]
@@ -10,7 +10,7 @@ interface FilterChipProps<Value extends string> {
 }
 
 /** A drop-down field to choose the value of one filter of a list. Undefined means any value. */
-export function FilterChip<Value extends string>(props: FilterChipProps<Value>) {
+export function FilterSelect<Value extends string>(props: FilterSelectProps<Value>) {
   const { label, value, options, onChoose } = props
   const { t } = useTranslation()
   return (

@@ -7,14 +7,14 @@ import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { Popup } from '../lists/Popup.tsx'
 
-interface GroupFilterChipProps {
+interface GroupFilterSelectProps {
   /** Id of the group that filters the list. */
   value: string | undefined
   onChoose: (value: string | undefined) => void
 }
 
 /** A filter by a group. The person finds the group by its name. */
-export function GroupFilterChip({ value, onChoose }: GroupFilterChipProps) {
+export function GroupFilterSelect({ value, onChoose }: GroupFilterSelectProps) {
   const { t } = useTranslation()
   const [known, setKnown] = useState<NamedItem>()
   useEffect(() => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import {
-  readHistoryUrl,
-  requestFilterOf,
-  writeHistoryUrl
-} from '../../../../src/islands/history/history-url.ts'
+  formatHistoryQuery,
+  parseHistoryQuery,
+  requestFilterOf
+} from '../../../../src/islands/history/history-query.ts'
 
 const id = '01978a5e-0000-7000-8000-000000000001'
 
 test('reads back what it has written', () => {
   const search = `?kind=verify&state=done&category=${id}&q=bail+%C3%A9t%C3%A9&from=2026-05-03&to=2026-05-04&request=${id}`
-  expect(writeHistoryUrl(readHistoryUrl(search))).toBe(search)
-  expect(writeHistoryUrl({})).toBe('')
+  expect(formatHistoryQuery(parseHistoryQuery(search))).toBe(search)
+  expect(formatHistoryQuery({})).toBe('')
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   '?request=../x',
   '?unknown=1'
 ])('leaves %s out', search => {
-  expect(readHistoryUrl(search)).toEqual({})
+  expect(parseHistoryQuery(search)).toEqual({})
 })
 
 test('turns the reader’s days into moments, the last day included', () => {

@@ -8,7 +8,7 @@ import { type DeletionOptions, useDeletion } from './use-deletion.ts'
 
 type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
 
-interface DeleteForGoodProps extends DeletionOptions {
+interface DeleteWithTypedConfirmationProps extends DeletionOptions {
   words: (key: Word, values?: { typed: string }) => string
   note: string
   /** The text that the person must type to confirm, such as an e-mail. Case does not matter. */
@@ -21,7 +21,7 @@ interface DeleteForGoodProps extends DeletionOptions {
  * A card with a form that deletes the item of the page permanently. To confirm, the person must
  * type a text, such as the host of a domain.
  */
-export function DeleteForGood(props: DeleteForGoodProps) {
+export function DeleteWithTypedConfirmation(props: DeleteWithTypedConfirmationProps) {
   const { words, note, isOffered } = props
   return (
     <Section id="delete-item" title={words('title')} note={note}>
@@ -34,7 +34,7 @@ export function DeleteForGood(props: DeleteForGoodProps) {
   )
 }
 
-function DeleteForm(props: DeleteForGoodProps & { close: () => void }) {
+function DeleteForm(props: DeleteWithTypedConfirmationProps & { close: () => void }) {
   const { words, typed, close } = props
   const { t } = useTranslation()
   const form = useForm({

@@ -14,7 +14,7 @@ interface GoLiveProps {
 /**
  * The last step of a new domain. Says whether the site is available on the domain, and links to it.
  */
-export function GoLive({ domain, toCheck, onDone }: GoLiveProps) {
+export function GoLiveStep({ domain, toCheck, onDone }: GoLiveProps) {
   const { t } = useTranslation()
   const { host, state } = domain
   const origin = useOrigin(host)
