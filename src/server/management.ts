@@ -13,6 +13,8 @@ import type { ConnectionCapacity } from './http/connections.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const maxLagMs = 1000
+/** Maximum length of a logged host name. Longer ones cannot be host names and are cut. */
+const maxLoggedHostLength = 253
 
 /**
  * Starts an HTTP server that listens on the loopback address only. For supervisors, `/healthz`
@@ -47,7 +49,7 @@ export async function startManagementServer(options: {
     if (path === '/tls-ask') {
       const domain = new URL(request.url ?? '', 'http://localhost').searchParams.get('domain') ?? ''
       const isServed = options.served.has(domain.toLowerCase())
-      if (!isServed) noteRefused('unknown host')
+      if (!isServed) noteRefused(domain.slice(0, maxLoggedHostLength))
       return answer(response, isServed ? 200 : 403, { status: isServed ? 'ok' : 'not served' })
     }
     if (path !== '/readyz') return answer(response, 404, { status: 'not found' })

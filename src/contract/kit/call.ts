@@ -29,11 +29,10 @@ export interface CallOptions {
 
 /**
  * Calls an endpoint of the API and returns the parsed output. Throws the reason of `options.signal`
- * if the signal is aborted. Throws a `SyntaxError` if the body of a successful response is not
- * JSON. Throws an `AppError` for every other failure, with the code:
+ * if the signal is aborted. Throws an `AppError` for every other failure, with the code:
  * - `invalid_input` before anything is sent if the input breaks the schema.
- * - `offline` if the server cannot be reached.
- * - `unexpected_answer` if the output breaks the schema.
+ * - `offline` if the server cannot be reached, or the connection ends before the body does.
+ * - `unexpected_answer` if the body of a successful response is not JSON or breaks the schema.
  * - Otherwise the code that the server returns.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
@@ -49,7 +48,7 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   }
   const response = await send(request(endpoint, input, options), options)
   if (!response.ok) throw await errorFromResponse(response)
-  const body: unknown = response.status === 204 ? undefined : await response.json()
+  const body = response.status === 204 ? undefined : await readJson(response, endpoint, options)
   const output = endpoint.output.safeParse(body)
   if (output.success) return output.data
   throw new AppError('unexpected_answer', `${endpoint.path} answered another shape`, {
@@ -108,5 +107,22 @@ async function send(request: Request, options: CallOptions): Promise<Response> {
   } catch (cause) {
     if (options.signal?.aborted) throw cause
     throw new AppError('offline', `${new URL(request.url).host} could not be reached`, { cause })
+  }
+}
+
+async function readJson(
+  response: Response,
+  { path }: Endpoint,
+  { signal }: CallOptions
+): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    // for example the page of a Wi-Fi network that asks people to sign in
+    const isOtherFormat = cause instanceof SyntaxError
+    throw isOtherFormat
+      ? new AppError('unexpected_answer', `${path} answered no JSON`, { cause })
+      : new AppError('offline', `The connection ended within the answer to ${path}`, { cause })
   }
 }

@@ -258,14 +258,14 @@ function parameters(name: string, route: ApiCall): object[] {
 }
 
 /**
- * Returns the request header in which a caller can send the version of a resource: `If-Match` for
- * PUT and DELETE, `If-None-Match` for GET if the call may return 304. Returns undefined for a POST
- * and for a call that takes no version.
+ * Returns the request header in which a caller can send the version of a resource: `If-Match` for a
+ * change that fails with `changed_meanwhile` at another version, `If-None-Match` for a GET that may
+ * return 304. Returns undefined for a call that takes no version.
  */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
-  if (route.kind === 'raw' || !route.versioned || route.method === 'POST') return undefined
-  if (route.method !== 'GET') return 'If-Match'
-  return route.versioned === 'content' ? 'If-None-Match' : undefined
+  if (route.kind === 'raw' || !route.versioned) return undefined
+  if (route.errors.includes('changed_meanwhile')) return 'If-Match'
+  return route.method === 'GET' && route.versioned === 'content' ? 'If-None-Match' : undefined
 }
 
 function requestBody(name: string, route: ApiCall): object | undefined {

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { type CallOptions, call } from '../../../../src/contract/kit/call.ts'
+import { getUser } from '../../../../src/contract/users.ts'
+
+const base = 'https://api.example.com'
+
+test('names an answer that is not JSON, such as the sign-in page of a network', async () => {
+  const answer = async () => new Response('<h1>Welcome to the hotel</h1>')
+  const called = call(getUser, {}, { base, fetch: answer })
+  await expect(called).rejects.toMatchObject({ code: 'unexpected_answer' })
+})
+
+test('names an answer of another shape', async () => {
+  const called = call(getUser, {}, { base, fetch: async () => Response.json({ id: 1 }) })
+  await expect(called).rejects.toMatchObject({ code: 'unexpected_answer' })
+})
+
+test('says offline where the connection ends within the answer', async () => {
+  const called = call(getUser, {}, { base, fetch: answerThatEnds(new TypeError('network error')) })
+  await expect(called).rejects.toMatchObject({ code: 'offline' })
+})
+
+test('throws the reason of the caller who aborts within the answer', async () => {
+  const controller = new AbortController()
+  const reason = new Error('the page is closed')
+  controller.abort(reason)
+  const options = { base, signal: controller.signal, fetch: answerThatEnds(reason) }
+  await expect(call(getUser, {}, options)).rejects.toBe(reason)
+})
+
+function answerThatEnds(reason: Error): NonNullable<CallOptions['fetch']> {
+  return async () => new Response(new ReadableStream({ start: stream => stream.error(reason) }))
+}
