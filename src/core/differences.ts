@@ -12,7 +12,7 @@ export interface Difference<Name extends string = string> {
 /**
  * Returns the fields whose value in `mine` differs from the value in `theirs`. `mine` has the
  * values that a person wants to save, and `theirs` the values that are stored now. `was` has the
- * values that were stored when the person began to edit.
+ * values that were stored when the person began to edit. It tells who changed a field since.
  */
 export function differencesOf<Values extends object>(
   was: Values,

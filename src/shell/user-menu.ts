@@ -119,7 +119,7 @@ function entryAhead(
   const { key, timeStamp, ctrlKey, metaKey, altKey } = event
   if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey) return undefined
   const words = entries.map(entry => entry.textContent.trim())
-  return findTypedEntry(words, at, typeAhead(key, timeStamp))
+  return findTypeaheadMatch(words, at, typeAhead(key, timeStamp))
 }
 
 /**
@@ -141,7 +141,7 @@ export function createTypeAhead(): (key: string, at: number) => string {
  * search begins at the entry `at` and continues at the top. If only one letter was typed, once or
  * several times, the search begins after `at`, so each press moves to the next entry.
  */
-export function findTypedEntry(words: string[], at: number, typed: string): number | undefined {
+export function findTypeaheadMatch(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()
   const isOneLetter = wanted === wanted.charAt(0).repeat(wanted.length)
   const start = isOneLetter ? wanted.charAt(0) : wanted

@@ -1,6 +1,6 @@
 import type { Category } from '../contract/categories.ts'
 import { AppError } from '../contract/kit/errors.ts'
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { api, sessionGeneration } from './sessions.ts'
 import { $user } from './signed-in-user.ts'
@@ -27,7 +27,7 @@ export function watchCategories(): () => void {
     // the first answer comes while the categories are loading
     if (user && before) void loadCategories()
   })
-  const stopWake = environment().onWake(() => void loadCategories())
+  const stopWake = browserEnvironment().onWake(() => void loadCategories())
   return () => {
     stopListening()
     stopWake()
@@ -47,7 +47,8 @@ export async function loadCategories(): Promise<void> {
     if (session !== sessionGeneration()) return
     const before = $categories.get()
     // another default category does not replace the one that the person sees
-    const known = before.status === 'ready' ? before.chosen : environment().readStored(chosenKey)
+    const known =
+      before.status === 'ready' ? before.chosen : browserEnvironment().readStored(chosenKey)
     const chosen = categories.find(({ id }) => id === known) ?? categories[0]
     $categories.set({ status: 'ready', categories, chosen: chosen?.id })
   } catch (error) {
@@ -61,6 +62,6 @@ export async function loadCategories(): Promise<void> {
 export function chooseCategory(id: string): void {
   const state = $categories.get()
   if (state.status !== 'ready') return
-  environment().store(chosenKey, id)
+  browserEnvironment().store(chosenKey, id)
   $categories.set({ ...state, chosen: id })
 }

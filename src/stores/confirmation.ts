@@ -1,5 +1,5 @@
 import { AppError } from '../contract/kit/errors.ts'
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { addSessionEndListener, api } from './sessions.ts'
 import { $user } from './signed-in-user.ts'
@@ -38,7 +38,7 @@ export async function withPasswordConfirmation<Result>(
  * minutes.
  */
 export async function confirmPassword(password: string): Promise<void> {
-  const { startSigningWorker, pageLocation } = environment()
+  const { startSigningWorker, pageLocation } = browserEnvironment()
   const email = $user.get()?.email
   if (email === undefined) throw new AppError('unauthenticated', 'Nobody is signed in')
   const keys = await startSigningWorker(email, password)

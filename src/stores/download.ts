@@ -1,6 +1,6 @@
 import { errorFromResponse } from '../contract/kit/call.ts'
 import { AppError } from '../contract/kit/errors.ts'
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 import { apiOrigin, handleAuthError, sessionToken } from './sessions.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function fetchFile(
   const token = sessionToken()
   try {
     const headers = { authorization: `Bearer ${token}` }
-    const response = await environment().fetch(url, { headers })
+    const response = await browserEnvironment().fetch(url, { headers })
     if (!response.ok) throw await errorFromResponse(response)
     return await response.blob()
   } catch (cause) {

@@ -30,7 +30,7 @@ export interface LockRequest {
 }
 
 /** The functions of the browser that stores use. Tests replace them. */
-export interface Environment {
+export interface BrowserEnvironment {
   fetch: typeof fetch
   /** Milliseconds since the epoch. */
   now(): number
@@ -82,10 +82,10 @@ export interface Environment {
   csvReader(): Promise<CsvReader>
 }
 
-let current: Environment | undefined
+let current: BrowserEnvironment | undefined
 
 /** Returns the browser's functions, or those that a test has set instead. */
-export function environment(): Environment {
+export function browserEnvironment(): BrowserEnvironment {
   current ??= browser()
   return current
 }
@@ -94,17 +94,17 @@ export function environment(): Environment {
  * Sets the functions that a test uses in place of those of the browser. With undefined, the
  * functions of the browser are used again.
  */
-export function setEnvironment(environment: Environment | undefined): void {
-  current = environment
+export function setEnvironment(browserEnvironment: BrowserEnvironment | undefined): void {
+  current = browserEnvironment
 }
 
 /** Returns the language of the page: `fr-FR` → `fr` */
 export function pageLocale(): Locale {
-  const language = environment().language().slice(0, 2)
+  const language = browserEnvironment().language().slice(0, 2)
   return isLocale(language) ? language : defaultLocale
 }
 
-function browser(): Environment {
+function browser(): BrowserEnvironment {
   return {
     fetch: (...request) => fetch(...request),
     now: () => Date.now(),

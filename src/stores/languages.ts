@@ -1,5 +1,5 @@
 import type { Locale, Messages } from '../i18n/index.ts'
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 import { saveLanguageCookie } from './language-cookie.ts'
 
 interface LanguageChange {
@@ -32,7 +32,7 @@ export async function changeLanguage(
  * caches the response for 24 hours.
  */
 async function loadMessages(locale: Locale, buildId: string): Promise<Messages> {
-  const { pageLocation, fetch } = environment()
+  const { pageLocation, fetch } = browserEnvironment()
   const { protocol, host } = pageLocation()
   try {
     const url = `${protocol}//${host}/_i18n/${buildId}/${locale}/messages.json`

@@ -1,5 +1,5 @@
 import { resolveNavigation } from '../core/pages/navigation.ts'
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 
 interface NavigationOptions {
   replace?: boolean
@@ -15,7 +15,7 @@ export async function navigate(
   to: string,
   { replace = false, external = false }: NavigationOptions = {}
 ): Promise<void> {
-  const { pageLocation, openPage, openSite } = environment()
+  const { pageLocation, openPage, openSite } = browserEnvironment()
   const { protocol, host, pathname, search } = pageLocation()
   const { kind, href } = resolveNavigation(to, `${protocol}//${host}${pathname}${search}`, {
     external

@@ -11,7 +11,7 @@ import {
   isTokenUsable,
   tokenExpiry
 } from '../core/keys/access-token.ts'
-import { environment, pageLocale } from './environment.ts'
+import { browserEnvironment, pageLocale } from './environment.ts'
 import { resetPersonalAtoms } from './personal-atoms.ts'
 
 /** The session of this tab. */
@@ -86,7 +86,7 @@ export function addSessionEndListener(run: (end: SessionEnd) => void): void {
 export function restoreSession(): void {
   if (isStarted) return
   isStarted = true
-  const { openChannel, onWake } = environment()
+  const { openChannel, onWake } = browserEnvironment()
   notifyTabs = openChannel('vidimus:session', followCookie).send
   onWake(followCookie)
   followCookie()
@@ -97,7 +97,7 @@ export function restoreSession(): void {
  * `https://api.docs.acme.fr`
  */
 export function apiOrigin(): string {
-  const { protocol, host } = environment().pageLocation()
+  const { protocol, host } = browserEnvironment().pageLocation()
   return `${protocol}//api.${host}`
 }
 
@@ -133,7 +133,7 @@ async function callAs<Name extends CallName>(
   options: ApiOptions
 ): Promise<CallOutput<Name>> {
   const { call } = await importCallModules()
-  const { fetch } = environment()
+  const { fetch } = browserEnvironment()
   const endpoint = await loadEndpoint(name)
   const base = apiOrigin()
   const sent = isAnonymous(endpoint, token) ? undefined : token
@@ -225,7 +225,7 @@ export function userIdOfToken(token: string): string | undefined {
  * it: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'`
  */
 export function userScopedName(what: string): string {
-  return `vidimus:${what}:${environment().pageLocation().host}:${signedInUserId() ?? ''}`
+  return `vidimus:${what}:${browserEnvironment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
 /**
@@ -236,9 +236,9 @@ export function userScopedName(what: string): string {
 export function handleAuthError(error: AppError, token: string | undefined): void {
   // an answer to an older token is no reason to end the present session
   if (error.status === 401 && token === sessionToken()) clearSession('ended')
-  if (error.disabled && !environment().pageLocation().pathname.endsWith('/disabled')) {
+  if (error.disabled && !browserEnvironment().pageLocation().pathname.endsWith('/disabled')) {
     const details = encodeURIComponent(JSON.stringify(error.disabled))
-    environment().replacePage(`/${pageLocale()}/disabled?disabled=${details}`)
+    browserEnvironment().replacePage(`/${pageLocale()}/disabled?disabled=${details}`)
   }
 }
 
@@ -267,7 +267,7 @@ export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in')
     dropSession(userIdOfToken(token) === lastPerson ? 'ended' : 'signed-out')
   saveToken(token)
-  const { readStored, store } = environment()
+  const { readStored, store } = browserEnvironment()
   const isSame = readStored(verifiedFileNamesStorageKey)?.startsWith(`${userIdOfToken(token)}\n`)
   if (!isSame) store(verifiedFileNamesStorageKey, undefined)
   notifyTabs('changed')
@@ -286,7 +286,7 @@ export function replaceToken(token: string): void {
  * may have expired.
  */
 function followCookie(): void {
-  const token = environment().readCookie(cookieName)
+  const token = browserEnvironment().readCookie(cookieName)
   const session = $session.get()
   const exp = token ? tokenExpiry(token) : undefined
   if (!token || exp === undefined || !isTokenUsable(exp, serverNow())) {
@@ -304,7 +304,7 @@ function followCookie(): void {
 function saveToken(token: string): void {
   const exp = tokenExpiry(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
-  const { now, store, writeCookie } = environment()
+  const { now, store, writeCookie } = browserEnvironment()
   const ahead = clockSkew(token, now())
   store(clockKey, ahead === 0 ? undefined : String(ahead))
   const seconds = Math.max(0, Math.floor(exp - serverNow() / 1000))
@@ -321,13 +321,13 @@ function saveToken(token: string): void {
  * be wrong, so the stored clock difference is subtracted from its time.
  */
 function serverNow(): number {
-  const { now, readStored } = environment()
+  const { now, readStored } = browserEnvironment()
   const ahead = Number(readStored(clockKey) ?? 0)
   return now() - (Number.isFinite(ahead) ? ahead * 1000 : 0)
 }
 
 function setSession(token: string, exp: number): void {
-  const { after } = environment()
+  const { after } = browserEnvironment()
   const leftMs = exp * 1000 - serverNow()
   stopExpiry()
   stopExpiry = after(Math.max(0, leftMs - 1000), followCookie)
@@ -344,7 +344,7 @@ async function renewLate(token: string): Promise<void> {
   const user = await api('getUser', {}).catch(() => undefined)
   if (sessionToken() !== token) return
   if (user?.access_token) replaceToken(user.access_token)
-  else stopRenewal = environment().after(lateRetryMs, () => void renewLate(token))
+  else stopRenewal = browserEnvironment().after(lateRetryMs, () => void renewLate(token))
 }
 
 async function notifyStart(start: SessionStart): Promise<void> {
@@ -356,7 +356,7 @@ async function notifyStart(start: SessionStart): Promise<void> {
 }
 
 function clearSession(end: SessionEnd): void {
-  const { readCookie, writeCookie } = environment()
+  const { readCookie, writeCookie } = browserEnvironment()
   if (!readCookie(cookieName) && $session.get().status === 'out') return
   writeCookie(`${cookieName}=; Max-Age=0; Path=/; Secure; SameSite=Lax`)
   dropSession(end)
@@ -369,7 +369,7 @@ function clearSession(end: SessionEnd): void {
  */
 export async function forgetSession(): Promise<void> {
   clearSession('signed-out')
-  environment().store(verifiedFileNamesStorageKey, undefined)
+  browserEnvironment().store(verifiedFileNamesStorageKey, undefined)
   try {
     const { deleteRememberedUploads } = await import('./remembered-uploads.ts')
     await deleteRememberedUploads()

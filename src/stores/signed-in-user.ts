@@ -2,7 +2,7 @@ import type { DisabledState } from '../contract/kit/disabled.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
-import { environment, pageLocale } from './environment.ts'
+import { browserEnvironment, pageLocale } from './environment.ts'
 import { saveLanguageCookie } from './language-cookie.ts'
 import { personalAtom } from './personal-atoms.ts'
 import {
@@ -71,13 +71,13 @@ async function begin(start: SessionStart): Promise<void> {
   sessionStart = start
   tabs = joinTabGroup({
     name: userScopedName('user'),
-    environment: environment(),
+    environment: browserEnvironment(),
     lead,
     follow: () => {},
     onNews: news => void showNews(news),
     snapshot: () => $user.get()
   })
-  stopWake = environment().onWake(() => {
+  stopWake = browserEnvironment().onWake(() => {
     if (isLeading) refreshNow()
   })
   await refreshUser()
@@ -94,7 +94,7 @@ function end(): void {
   tabs?.leave()
   tabs = undefined
   stopWake()
-  environment().store(snapshotKey, undefined)
+  browserEnvironment().store(snapshotKey, undefined)
 }
 
 /**
@@ -112,7 +112,7 @@ async function settleLocale(user: UserInfo): Promise<void> {
 /** Reloads the page only in a restored session: after a sign-in, another page opens anyway. */
 function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = saveLanguageCookie(locale)
-  if (start === 'restored') environment().replacePage(address)
+  if (start === 'restored') browserEnvironment().replacePage(address)
 }
 
 function lead(): () => void {
@@ -126,7 +126,7 @@ function lead(): () => void {
 
 function scheduleRefresh(): void {
   stopTimer()
-  stopTimer = environment().after(refreshMs, refreshNow)
+  stopTimer = browserEnvironment().after(refreshMs, refreshNow)
 }
 
 function refreshNow(): void {
@@ -164,7 +164,7 @@ function publish({ access_token, ...user }: UserInfo): void {
 /** Saves the snapshot first, because `boot.js` reads it as soon as `$user` changes. */
 function show(user: UserInfo): void {
   const { features, permissions } = user
-  environment().store(snapshotKey, JSON.stringify({ features, permissions }))
+  browserEnvironment().store(snapshotKey, JSON.stringify({ features, permissions }))
   $disabledState.set(undefined)
   $user.set(user)
 }

@@ -1,4 +1,4 @@
-import type { Environment } from './environment.ts'
+import type { BrowserEnvironment } from './environment.ts'
 
 /**
  * The tabs of one browser. One of them, the leader, does the work for all and sends messages to the
@@ -14,7 +14,7 @@ interface TabGroupOptions {
   /** Name of the lock and of the channel: `vidimus:stream:docs.acme.fr:<user>`. */
   name: string
   environment: Pick<
-    Environment,
+    BrowserEnvironment,
     'now' | 'after' | 'openChannel' | 'requestLock' | 'isVisible' | 'onWake' | 'onHide'
   >
   /** Runs when this tab becomes the leader. Returns the function that stops its work. */

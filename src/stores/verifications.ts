@@ -4,7 +4,7 @@ import type { VerificationResult } from '../contract/verifications.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/input/pasted-fingerprints.ts'
 import { retryDelay } from '../core/retry-delay.ts'
 import { withoutDirectionControls } from '../core/text/visible-text.ts'
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { $session, addSessionEndListener, addSessionStartListener, api } from './sessions.ts'
 import { rememberFileNames } from './verified-file-names.ts'
@@ -238,7 +238,7 @@ async function fingerprint({ id, sha256 }: Verification): Promise<Question | und
   const stop = new AbortController()
   running.set(id, stop)
   try {
-    const sha256 = await environment().hashFile(file, {
+    const sha256 = await browserEnvironment().hashFile(file, {
       signal: stop.signal,
       onProgress: done => progress(id, Math.floor((100 * done) / file.size))
     })
@@ -292,7 +292,7 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
     const isSoon = retryAfter !== undefined && retryAfter <= maxPauseSeconds
     return isSoon ? retryAfter * 1000 : undefined
   }
-  const ms = retryDelay(failures, environment().random())
+  const ms = retryDelay(failures, browserEnvironment().random())
   if (code === 'internal' || code === 'unexpected_answer') return ms
   if (code !== 'offline' && code !== 'unavailable') return undefined
   return Math.max(ms ?? steadyRetryMs, (retryAfter ?? 0) * 1000)
@@ -304,7 +304,7 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
  */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const { after, now, onWake } = environment()
+  const { after, now, onWake } = browserEnvironment()
   const cancelTimer = after(ms, () => endPause())
   const stopListening = error.code === 'offline' ? onWake(() => endPause()) : () => {}
   endPause = () => {

@@ -1,4 +1,4 @@
-import { environment } from './environment.ts'
+import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { addSessionStartListener, signedInUserId, verifiedFileNamesStorageKey } from './sessions.ts'
 
@@ -26,13 +26,13 @@ export function rememberFileNames(request: string, names: Names): void {
   const kept = [...readNames(), [request, names] as const]
   let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
   while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0
-  environment().store(verifiedFileNamesStorageKey, `${person}\n${JSON.stringify(kept)}`)
+  browserEnvironment().store(verifiedFileNamesStorageKey, `${person}\n${JSON.stringify(kept)}`)
   $verifiedFileNames.set(new Map(kept))
 }
 
 function readNames(): ReadonlyMap<string, Names> {
   const person = signedInUserId()
-  const text = environment().readStored(verifiedFileNamesStorageKey)
+  const text = browserEnvironment().readStored(verifiedFileNamesStorageKey)
   if (person === undefined || !text?.startsWith(`${person}\n`)) return new Map()
   try {
     const read: unknown = JSON.parse(text.slice(person.length + 1))

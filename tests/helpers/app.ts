@@ -20,7 +20,13 @@ import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
 import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
-import type { CompanyId, Deps, Letter, MailSender, Settings } from '../../src/server/domain/deps.ts'
+import type {
+  CompanyId,
+  Deps,
+  MailMessage,
+  MailSender,
+  Settings
+} from '../../src/server/domain/deps.ts'
 import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
 import { recordRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
@@ -98,7 +104,7 @@ export async function makeApp(
     limits?: Partial<Limits>
     settings?: Partial<Settings>
     trustedProxies?: string[]
-    /** Sends the mails. Without it, mails are collected in `letters`. */
+    /** Sends the mails. Without it, mails are collected in `sentMails`. */
     mails?: MailSender
     /**
      * Addresses of the DNS servers that are asked for the proof of a domain. Without them, no query
@@ -138,9 +144,9 @@ export async function makeApp(
   const note = (level: string) => (facts: object, text: string) => {
     logged.push({ level, facts, text })
   }
-  const letters: Letter[] = []
-  const keep = async (letter: Letter) => {
-    letters.push(letter)
+  const sentMails: MailMessage[] = []
+  const keep = async (mail: MailMessage) => {
+    sentMails.push(mail)
     return 'sent' as const
   }
   const { db } = database
@@ -389,12 +395,12 @@ export async function makeApp(
   /**
    * Waits for the newest mail of a kind to an address. Returns the mail with the token of its link.
    */
-  async function letterTo(
+  async function mailTo(
     email: string,
-    kind: Letter['kind']
-  ): Promise<Letter & { token: string }> {
+    kind: MailMessage['kind']
+  ): Promise<MailMessage & { token: string }> {
     for (let tries = 0; tries < 3000; tries++) {
-      const found = letters.findLast(letter => letter.to === email && letter.kind === kind)
+      const found = sentMails.findLast(mail => mail.to === email && mail.kind === kind)
       if (found) {
         const { hash } = new URL(found.link)
         return { ...found, token: new URLSearchParams(hash.slice(1)).get('t') ?? '' }
@@ -419,8 +425,8 @@ export async function makeApp(
 
   return {
     deps,
-    letters,
-    letterTo,
+    sentMails,
+    mailTo,
     allMailsSent,
     app,
     tenants,

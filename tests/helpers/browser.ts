@@ -1,4 +1,4 @@
-import type { Environment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
+import type { BrowserEnvironment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
 import { createRowRangeReader, inspectFile, scanRows } from '../../src/workers/csv-files.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
@@ -57,7 +57,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     const opened: { href: string; how: 'page' | 'replaced' | 'site' }[] = []
     const calls: { method: string; path: string; body: unknown; token: string | null }[] = []
     const keys = { opened: 0, closed: 0 }
-    const environment: Environment = {
+    const environment: BrowserEnvironment = {
       async fetch(input, init) {
         const request = new Request(input, init)
         const { pathname, search } = new URL(request.url)

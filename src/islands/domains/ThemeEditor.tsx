@@ -20,7 +20,7 @@ import {
   type ThemePart,
   withThemeColor
 } from './theme-words.ts'
-import { useShowPublishedTheme } from './use-show-published-theme.ts'
+import { useApplyPublishedTheme } from './use-apply-published-theme.ts'
 import { useThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeEditorProps {
@@ -60,7 +60,7 @@ function Editor({ domain, themes }: EditorProps) {
   const { t } = useTranslation()
   const id = useId()
   const draft = useThemeDraft(domain.id, themes)
-  useShowPublishedTheme(domain.host, themes)
+  useApplyPublishedTheme(domain.host, themes)
   const { look, change } = draft
   const { colors } = look
   const corrections = colorCorrections(colors)

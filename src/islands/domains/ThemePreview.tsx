@@ -110,7 +110,7 @@ function classOf(mode: Mode): string {
 }
 
 /**
- * Sets the colors of the samples in a style sheet, because the content security policy forbids
+ * Colors the preview through a style sheet of its own, because the content security policy forbids
  * style attributes.
  */
 function usePreviewColors(tokens: Record<Mode, ThemeTokens>): void {

@@ -167,8 +167,8 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
 }
 
 /**
- * Returns `save()`, which downloads the file of a row, the id of the row whose file is being
- * downloaded (`id`), and the last failed download (`failed`). The list shows the error above the
+ * Returns `save`, a function that downloads the file of a row; `id`, the row whose file is being
+ * downloaded; and `failed`, the last download that failed. The list shows the error above the
  * rows, because all rows must have the same height.
  */
 function useRowDownload() {

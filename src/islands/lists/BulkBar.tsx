@@ -1,12 +1,16 @@
 import type { AppError } from '../../contract/kit/errors.ts'
-import { countSelectedRows, emptySelection, type Selection } from '../../stores/lists/selection.ts'
+import {
+  countSelectedRows,
+  emptySelection,
+  type RowSelection
+} from '../../stores/lists/selection.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { Popup } from './Popup.tsx'
 
 interface BulkBarProps<Action extends string> {
-  selection: Selection
-  onSelect: (selection: Selection) => void
+  selection: RowSelection
+  onSelect: (selection: RowSelection) => void
   /** Ids of all loaded rows. */
   shown: readonly string[]
   /** Whether the server has more matching rows than the list has loaded. */

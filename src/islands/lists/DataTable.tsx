@@ -3,7 +3,7 @@ import type { RowDensity } from '../../stores/lists/list-views.ts'
 import {
   extendRange,
   isSelected,
-  type Selection,
+  type RowSelection,
   toggleRow,
   toggleShownRows
 } from '../../stores/lists/selection.ts'
@@ -27,8 +27,8 @@ export interface TableColumn<Row> {
 }
 
 interface Selecting<Row> {
-  selection: Selection
-  onSelect: (selection: Selection) => void
+  selection: RowSelection
+  onSelect: (selection: RowSelection) => void
   /** Returns the name of a row for screen readers. */
   nameOf: (row: Row) => string
 }

@@ -2,14 +2,14 @@ import {
   countSelectedRows,
   emptySelection,
   extendRange,
-  type Selection,
+  type RowSelection,
   selectShownRows,
   toggleRow
 } from '../../stores/lists/selection.ts'
 import type { PressedKey } from './row-keys.ts'
 
 interface KeyContext {
-  selection: Selection
+  selection: RowSelection
   /** Ids of all loaded rows, in their order. */
   shown: readonly string[]
   /** Id of the row that has the focus. */
@@ -24,7 +24,7 @@ interface KeyContext {
 export function selectionAfterKey(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   { selection, shown, here }: KeyContext
-): { selection: Selection; focus: string } | undefined {
+): { selection: RowSelection; focus: string } | undefined {
   if (altKey) return undefined
   if (ctrlKey || metaKey) {
     const isAll = key.toLowerCase() === 'a' && !shiftKey

@@ -14,7 +14,11 @@ import {
   memberSortKeys
 } from '../../stores/admin/member-list.ts'
 import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
-import { countSelectedRows, emptySelection, type Selection } from '../../stores/lists/selection.ts'
+import {
+  countSelectedRows,
+  emptySelection,
+  type RowSelection
+} from '../../stores/lists/selection.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
@@ -77,7 +81,7 @@ export const UserList = withTranslation(function UserList() {
   const screen = useListScreen(memberList, addresses, 'name')
   const run = useStore(memberBulkRun.$run, { ssr: 'initial' })
   const selection = useStore(memberList.$selection, { ssr: 'initial' })
-  const setSelection = (next: Selection) => memberList.$selection.set(next)
+  const setSelection = (next: RowSelection) => memberList.$selection.set(next)
   const [action, setAction] = useState<BulkAction>()
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const view = useListView('users', columns)

@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
-import { reloadMember, setPermissions } from '../../stores/admin/members.ts'
+import { reloadMember, setMemberPermissions } from '../../stores/admin/members.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -33,7 +33,7 @@ export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
       : undefined
   // only this switch changes permissions, so somebody else can only have made the same change
   const { change } = useVersionedSave<Permitted, Partial<Permitted>>({
-    save: (changes, version) => setPermissions(member.id, changes.permissions ?? [], version),
+    save: (changes, version) => setMemberPermissions(member.id, changes.permissions ?? [], version),
     load: () => reloadMember(member.id)
   })
   const action = useAction({

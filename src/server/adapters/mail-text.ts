@@ -2,50 +2,50 @@ import { type ThemeToken, themeTokens } from '../../core/theme/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
 import { languageTag, translator } from '../../i18n/index.ts'
-import type { Letter } from '../domain/deps.ts'
+import type { MailMessage } from '../domain/deps.ts'
 
 const words = { en, fr }
 
 /**
- * Returns the subject and the plain text of the mail that `letter` describes. The plain text
+ * Returns the subject and the plain text of a mail. The plain text
  * contains every sentence of the HTML version.
  */
-export function mailText(letter: Letter): { subject: string; text: string } {
-  const { title, paragraphs, button, footer } = partsOf(letter)
-  const text = [title, ...paragraphs, `${button}\n${letter.link}`, `-- \n${footer}`].join('\n\n')
+export function mailText(mail: MailMessage): { subject: string; text: string } {
+  const { title, paragraphs, button, footer } = partsOf(mail)
+  const text = [title, ...paragraphs, `${button}\n${mail.link}`, `-- \n${footer}`].join('\n\n')
   return { subject: title, text: `${text}\n` }
 }
 
 /**
- * Returns the HTML of the mail that `letter` describes, in the company's colors and without
+ * Returns the HTML of a mail, in the company's colors and without
  * pictures or remote content. Styles are inline, because mail programs ignore style sheets.
  */
-export function mailHtml(letter: Letter): string {
-  const { title, paragraphs, button, footer } = partsOf(letter)
-  const { light, dark } = themeTokens(letter.from.colors)
-  const tokens = letter.from.colors.dark ? dark : light
+export function mailHtml(mail: MailMessage): string {
+  const { title, paragraphs, button, footer } = partsOf(mail)
+  const { light, dark } = themeTokens(mail.from.colors)
+  const tokens = mail.from.colors.dark ? dark : light
   const of = (name: ThemeToken) => tokens[name]
   const ink = `color:${of('--color-base-content')}`
   const soft = `color:${of('--ink-soft')};font-size:14px;line-height:21px`
   const body = paragraphs.map(text => element('p', `margin:0 0 16px;${ink}`, escaped(text)))
   const link =
-    `<a href="${escaped(letter.link)}" style="display:inline-block;padding:12px 20px;` +
+    `<a href="${escaped(mail.link)}" style="display:inline-block;padding:12px 20px;` +
     `border-radius:12px;text-decoration:none;font-weight:600;` +
     `background:${of('--color-primary')};color:${of('--color-primary-content')}">${escaped(button)}</a>`
-  const address = `<a href="${escaped(letter.link)}" style="color:${of('--color-secondary')};word-break:break-all">${escaped(letter.link)}</a>`
+  const address = `<a href="${escaped(mail.link)}" style="color:${of('--color-secondary')};word-break:break-all">${escaped(mail.link)}</a>`
   const sheet = [
-    element('p', `margin:0 0 24px;font-weight:600;${soft}`, escaped(letter.from.company)),
+    element('p', `margin:0 0 24px;font-weight:600;${soft}`, escaped(mail.from.company)),
     element('h1', `margin:0 0 16px;font:600 24px/32px Georgia,serif;${ink}`, escaped(title)),
     ...body,
     element('p', 'margin:24px 0', link),
     element('p', `margin:0;${soft}`, address)
   ].join('\n')
   return `<!doctype html>
-<html lang="${languageTag(letter.locale)}">
+<html lang="${languageTag(mail.locale)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="${letter.from.colors.dark ? 'dark' : 'light'}">
+<meta name="color-scheme" content="${mail.from.colors.dark ? 'dark' : 'light'}">
 <title>${escaped(title)}</title>
 </head>
 <body style="margin:0;padding:24px 12px;background:${of('--color-base-200')};font:16px/24px system-ui,sans-serif">
@@ -58,7 +58,7 @@ ${sheet}
 `
 }
 
-function partsOf({ kind, locale, to, from }: Letter) {
+function partsOf({ kind, locale, to, from }: MailMessage) {
   const t = translator(locale, words[locale])
   const { company, host, contact } = from
   const values = { company, host, email: to }

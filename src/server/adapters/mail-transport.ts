@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
-import type { Letter, Log, MailSender } from '../domain/deps.ts'
+import type { Log, MailMessage, MailSender } from '../domain/deps.ts'
 import { mailHtml, mailText } from './mail-text.ts'
 
 interface MailOptions {
@@ -42,13 +42,13 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
     ...encryption(url)
   })
   return {
-    async send(letter) {
+    async send(mail) {
       try {
-        await transport.sendMail(messageOf(letter, from))
+        await transport.sendMail(messageOf(mail, from))
         return 'sent'
       } catch (error) {
         const { code = '', responseCode = 0, message = '' } = Object(error)
-        // the server refuses this address or letter permanently; other errors may be temporary
+        // the server refuses this address or mail permanently; other errors may be temporary
         const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
         if (isFinal) return 'refused'
         if (code === 'ETLS') {
@@ -83,17 +83,17 @@ function encryption(url: string): { requireTLS?: true } {
 function intoFolder(outbox: string, log: Log): MailSender {
   const transport = createTransport({ streamTransport: true, buffer: true, ...noFilesOrUrls })
   return {
-    async send(letter) {
-      const { host } = letter.from
+    async send(mail) {
+      const { host } = mail.from
       const from = `noreply@${host.includes('.') ? host : `${host}.localhost`}`
-      const { message } = await transport.sendMail(messageOf(letter, from))
+      const { message } = await transport.sendMail(messageOf(mail, from))
       const time = new Date().toISOString().replace(/[-:]/g, '')
-      const file = join(outbox, `${time}-${letter.kind}-${randomBytes(3).toString('hex')}.eml`)
+      const file = join(outbox, `${time}-${mail.kind}-${randomBytes(3).toString('hex')}.eml`)
       await using part = await open(`${file}.part`, 'wx', 0o600)
       await part.writeFile(message)
       await part.sync()
       await rename(`${file}.part`, file)
-      log.info({ kind: letter.kind, link: letter.link, file }, 'mail written')
+      log.info({ kind: mail.kind, link: mail.link, file }, 'mail written')
       return 'sent'
     }
   }
@@ -102,19 +102,19 @@ function intoFolder(outbox: string, log: Log): MailSender {
 /** Options that keep nodemailer from reading files or fetching URLs, which our mails never need. */
 const noFilesOrUrls = { disableFileAccess: true, disableUrlAccess: true }
 
-function messageOf(letter: Letter, address: string): SendMailOptions {
-  const { subject, text } = mailText(letter)
+function messageOf(mail: MailMessage, address: string): SendMailOptions {
+  const { subject, text } = mailText(mail)
   return {
-    from: { name: letter.from.company, address },
-    to: { name: '', address: letter.to },
+    from: { name: mail.from.company, address },
+    to: { name: '', address: mail.to },
     subject,
     text,
-    html: mailHtml(letter),
-    messageId: `<${letter.id}@${letter.from.host}>`,
+    html: mailHtml(mail),
+    messageId: `<${mail.id}@${mail.from.host}>`,
     headers: {
       // tells mail servers not to send out-of-office replies
       'Auto-Submitted': 'auto-generated',
-      'Content-Language': letter.locale
+      'Content-Language': mail.locale
     }
   }
 }

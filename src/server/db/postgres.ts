@@ -12,7 +12,7 @@ import {
   changeOwner,
   choosePostgresUser,
   initdbUser,
-  type PostgresUser,
+  type PostgresOsUser,
   runAs,
   spawnAs
 } from './unprivileged-user.ts'
@@ -234,7 +234,7 @@ async function prepare(dir: string, settings: Record<string, string>, binaries: 
   return () => launchServer(as, binaries.postgres, args, `${dir}.log`)
 }
 
-async function launchServer(as: PostgresUser, postgres: string, args: string[], logFile: string) {
+async function launchServer(as: PostgresOsUser, postgres: string, args: string[], logFile: string) {
   // a file, because a pipe breaks when this process dies and blocks the server when it is full
   const output = await open(logFile, 'a', 0o600)
   try {
@@ -260,7 +260,7 @@ async function launchServer(as: PostgresUser, postgres: string, args: string[], 
   }
 }
 
-async function initialize(dir: string, as: PostgresUser, { initdb, major }: PostgresBinaries) {
+async function initialize(dir: string, as: PostgresOsUser, { initdb, major }: PostgresBinaries) {
   const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissingFile)
   if ((await versionOf()) === undefined) {
     await removeAbandonedCopies(dir)
@@ -307,7 +307,7 @@ async function removeAbandonedCopies(dir: string) {
  * Returns the folder of PostgreSQL's socket: the data directory or, if its path is too long for a
  * socket, a private folder.
  */
-async function socketDirFor(dir: string, as: PostgresUser): Promise<string> {
+async function socketDirFor(dir: string, as: PostgresOsUser): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)
   const short = join(await realpath(tmpdir()), `vidimus-${name}`)

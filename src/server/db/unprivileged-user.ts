@@ -11,7 +11,7 @@ import { ignoreMissingFile } from './missing-files.ts'
  * - `namespace`: root in a user namespace, where root counts as an ordinary user. Chosen if this
  *   process is root and no other user can reach the data directory.
  */
-export type PostgresUser =
+export type PostgresOsUser =
   | { kind: 'self' }
   | { kind: 'user'; uid: number; gid: number }
   | { kind: 'namespace' }
@@ -30,13 +30,13 @@ const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
  * also makes this user the owner of `dir`. Prefers the user that owns `dir` already, so that every
  * start chooses the same user. Throws when no suitable user can reach `dir`.
  */
-export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresUser> {
+export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresOsUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
   // an earlier release gave the directory to the user `nobody`
   const isChosen = owner && owner.uid !== 0 && owner.uid !== nobody.uid
-  const user: PostgresUser = isChosen ? { kind: 'user', ...owner } : databaseUser
-  const namespace: PostgresUser = { kind: 'namespace' }
+  const user: PostgresOsUser = isChosen ? { kind: 'user', ...owner } : databaseUser
+  const namespace: PostgresOsUser = { kind: 'namespace' }
   for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
     if (await canReach(as, dirname(dir), postgres)) {
       await changeOwner(dir, as)
@@ -52,7 +52,7 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
  * Returns the user that must run `initdb` if `as` is the user that runs PostgreSQL. The two differ
  * only for `databaseUser`: `initdb` fails for a user id without a user name, so `nobody` runs it.
  */
-export function initdbUser(as: PostgresUser): PostgresUser {
+export function initdbUser(as: PostgresOsUser): PostgresOsUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as
 }
 
@@ -60,7 +60,7 @@ export function initdbUser(as: PostgresUser): PostgresUser {
  * Makes the user that runs PostgreSQL the owner of a directory and its contents. Must only be
  * called while PostgreSQL does not run.
  */
-export async function changeOwner(dir: string, as: PostgresUser) {
+export async function changeOwner(dir: string, as: PostgresOsUser) {
   const owner = await ownerOf(dir)
   if (as.kind === 'self' || !owner) return
   const { uid, gid } = as.kind === 'user' ? as : { uid: 0, gid: 0 }
@@ -73,7 +73,7 @@ export async function changeOwner(dir: string, as: PostgresUser) {
 }
 
 /** Runs a program to its end as the user `as`. Throws when the program fails. */
-export async function runAs(as: PostgresUser, file: string, args: string[]): Promise<void> {
+export async function runAs(as: PostgresOsUser, file: string, args: string[]): Promise<void> {
   const command = commandOf(as, file, args)
   await promisify(execFile)(command.file, command.args, command.options)
 }
@@ -83,7 +83,7 @@ export async function runAs(as: PostgresUser, file: string, args: string[]): Pro
  * file descriptor `output`.
  */
 export function spawnAs(
-  as: PostgresUser,
+  as: PostgresOsUser,
   file: string,
   args: string[],
   output: number
@@ -97,7 +97,7 @@ export function spawnAs(
   })
 }
 
-function commandOf(as: PostgresUser, file: string, args: string[]) {
+function commandOf(as: PostgresOsUser, file: string, args: string[]) {
   const options = {
     cwd: '/',
     // none of our variables, because they contain secrets, and `PG…` variables change the server's
@@ -114,7 +114,7 @@ function commandOf(as: PostgresUser, file: string, args: string[]) {
  * Returns whether a user can enter `folder` and run the program `postgres`. Tries it, because
  * permissions, mount options and sandboxes can all forbid it.
  */
-async function canReach(as: PostgresUser, folder: string, postgres: string): Promise<boolean> {
+async function canReach(as: PostgresOsUser, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
   return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(
     () => true,

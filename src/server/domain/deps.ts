@@ -310,7 +310,7 @@ export interface BlobStore {
 }
 
 /**
- * The kinds of queued mails. The letter is chosen only when a mail is sent, because it also depends
+ * The kinds of queued mails. The message is chosen only when a mail is sent, because it also depends
  * on the state of the account. For example, if the e-mail already has an account, a mail of kind
  * `signup` becomes a notice.
  */
@@ -323,8 +323,8 @@ export type MailKind =
   | 'password_changed'
   | 'account_deleted'
 
-/** The contents of one mail. The mail adapter turns a letter into text and HTML and sends it. */
-export interface Letter {
+/** The contents of one mail. The mail adapter turns a message into text and HTML and sends it. */
+export interface MailMessage {
   /**
    * The same in every attempt to send the mail, so that a mail server can recognize a repetition.
    */
@@ -352,10 +352,10 @@ export interface DnsLookup {
 
 export interface MailSender {
   /**
-   * Sends a letter. Returns `refused` if the mail server permanently rejects the address or the
-   * letter. Throws if another attempt may succeed.
+   * Sends a message. Returns `refused` if the mail server permanently rejects the address or the
+   * message. Throws if another attempt may succeed.
    */
-  send(letter: Letter): Promise<'sent' | 'refused'>
+  send(message: MailMessage): Promise<'sent' | 'refused'>
 }
 
 export interface FileDigest {

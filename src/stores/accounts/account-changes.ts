@@ -1,5 +1,5 @@
 import type { LinkDelivery } from '../../contract/users.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { api, forgetSession } from '../sessions.ts'
 import type { Credentials } from './accounts.ts'
 
@@ -27,7 +27,7 @@ export async function changeEmail(input: Credentials & { next: string }): Promis
 
 /** Deletes the account and ends the session. */
 export async function deleteAccount({ email, password }: Credentials): Promise<void> {
-  const { startSigningWorker, pageLocation } = environment()
+  const { startSigningWorker, pageLocation } = browserEnvironment()
   const keys = await startSigningWorker(email, password)
   try {
     const purpose = 'rekey'
@@ -45,7 +45,7 @@ async function proveBoth(
   next: Credentials,
   purpose: 'rekey' | 'email'
 ): Promise<{ challenge_response: string; public_key_jwt: string }> {
-  const { startSigningWorker, pageLocation } = environment()
+  const { startSigningWorker, pageLocation } = browserEnvironment()
   const presentKeys = await startSigningWorker(present.email, present.password)
   try {
     const nextKeys = await startSigningWorker(next.email, next.password)

@@ -1,7 +1,7 @@
 import type { PublicKeyPurpose } from '../../core/keys/public-key-proof.ts'
 import type { Locale } from '../../i18n/index.ts'
 import type { SigningWorker } from '../../workers/kdf-client.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
 // signing in waits until this module, which listens to the session, has loaded the person
 import '../signed-in-user.ts'
@@ -14,7 +14,7 @@ export interface Credentials {
 }
 
 export async function signIn({ email, password }: Credentials): Promise<void> {
-  const keys = await environment().startSigningWorker(email, password)
+  const keys = await browserEnvironment().startSigningWorker(email, password)
   try {
     await logInWith(keys, email)
   } finally {
@@ -43,7 +43,7 @@ export async function signUp(
   input: Credentials & { username: string; locale: Locale }
 ): Promise<void> {
   const { email, username, password, locale } = input
-  await signInWithNewKey({ email, password, purpose: 'signup' }, public_key_jwt =>
+  await registerKeyAndSignIn({ email, password, purpose: 'signup' }, public_key_jwt =>
     api('createUser', { email, username, public_key_jwt, locale })
   )
 }
@@ -58,11 +58,11 @@ interface NewKey extends Credentials {
  * Derives a key from e-mail and password, calls `register` with the proof of possession, then signs
  * in with the key. Returns the result of `register`.
  */
-export async function signInWithNewKey<Made>(
+export async function registerKeyAndSignIn<Made>(
   { email, password, purpose, token }: NewKey,
   register: (public_key_jwt: string) => Promise<Made>
 ): Promise<Made> {
-  const { startSigningWorker, pageLocation } = environment()
+  const { startSigningWorker, pageLocation } = browserEnvironment()
   const keys = await startSigningWorker(email, password)
   try {
     const { challenge } = await api('getChallenge', { email, purpose: 'signup' })
@@ -77,14 +77,14 @@ export async function signInWithNewKey<Made>(
 
 async function logInWith(keys: SigningWorker, email: string): Promise<void> {
   const { challenge } = await api('getChallenge', { email, purpose: 'login' })
-  const host = environment().pageLocation().hostname
+  const host = browserEnvironment().pageLocation().hostname
   const challenge_response = await keys.respond(challenge, 'login', host)
-  const known = environment().readStored(deviceKey)
+  const known = browserEnvironment().readStored(deviceKey)
   const { access_token, device } = await api('logIn', {
     email,
     challenge_response,
     ...(known === undefined || known.length > 128 ? {} : { device: known })
   })
-  environment().store(deviceKey, device)
+  browserEnvironment().store(deviceKey, device)
   await beginSession(access_token)
 }

@@ -1,6 +1,6 @@
 import { parseRedirect } from '../../core/pages/redirect-parameter.ts'
 import { isLocale, localizedPath } from '../../i18n/index.ts'
-import { environment, pageLocale } from '../environment.ts'
+import { browserEnvironment, pageLocale } from '../environment.ts'
 import { canReturnAfterSignIn } from '../routes.ts'
 import { $user } from '../signed-in-user.ts'
 
@@ -10,7 +10,7 @@ import { $user } from '../signed-in-user.ts'
  * `/verify-account`, which continues to that page.
  */
 export function addressAfterSignIn(): string {
-  const { protocol, host, search } = environment().pageLocation()
+  const { protocol, host, search } = browserEnvironment().pageLocation()
   const origin = `${protocol}//${host}`
   const redirect = new URLSearchParams(search).get('redirect') ?? ''
   if ($user.get()?.pending) {

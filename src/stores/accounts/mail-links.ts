@@ -3,7 +3,7 @@ import type { LinkDelivery } from '../../contract/users.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
 import { refreshUser } from '../signed-in-user.ts'
-import { signInWithNewKey } from './accounts.ts'
+import { registerKeyAndSignIn } from './accounts.ts'
 import type { MailLinkFragment } from './mail-link-fragment.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function confirmSignUpWithPassword(
   link: MailLinkFragment,
   { username, password }: { username: string; password: string }
 ): Promise<void> {
-  await signInWithNewKey({ ...link, password, purpose: 'verify' }, public_key_jwt =>
+  await registerKeyAndSignIn({ ...link, password, purpose: 'verify' }, public_key_jwt =>
     api('verifyEmail', { token: link.token, public_key_jwt, username })
   )
 }
@@ -41,14 +41,14 @@ export async function activateAccount(
   link: MailLinkFragment,
   { username, password, locale }: { username: string; password: string; locale: Locale }
 ): Promise<void> {
-  await signInWithNewKey({ ...link, password, purpose: 'activate' }, public_key_jwt =>
+  await registerKeyAndSignIn({ ...link, password, purpose: 'activate' }, public_key_jwt =>
     api('activateUser', { token: link.token, username, public_key_jwt, locale })
   )
 }
 
 /** Sets a new password with the token of a mailed link, and signs in with it. */
 export async function resetPassword(link: MailLinkFragment, password: string): Promise<void> {
-  await signInWithNewKey({ ...link, password, purpose: 'reset' }, public_key_jwt =>
+  await registerKeyAndSignIn({ ...link, password, purpose: 'reset' }, public_key_jwt =>
     api('resetKey', { token: link.token, public_key_jwt })
   )
 }

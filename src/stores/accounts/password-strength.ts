@@ -1,5 +1,5 @@
 import { guessableWords, type PasswordStrength } from '../../core/input/password.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 
 /**
  * E-mail, name and company of the person who chooses a password. A password that contains one of
@@ -16,6 +16,6 @@ export function ratePasswordStrength(
   password: string,
   owner: PasswordOwner
 ): Promise<PasswordStrength> {
-  const { pageLocation, rateStrength } = environment()
+  const { pageLocation, rateStrength } = browserEnvironment()
   return rateStrength(password, guessableWords({ ...owner, host: pageLocation().hostname }))
 }

@@ -1,10 +1,10 @@
 import { atom } from 'nanostores'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Locale } from '../../i18n/index.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { createRetries } from '../retries.ts'
 import { api } from '../sessions.ts'
-import { signInWithNewKey } from './accounts.ts'
+import { registerKeyAndSignIn } from './accounts.ts'
 
 /** The company with example data that a new installation contains. */
 export interface DemoCompany {
@@ -30,7 +30,9 @@ export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
   try {
     // a server that has just started may be busy
-    const { company, demo } = await createRetries(environment()).run(() => api('getSetup', {}))
+    const { company, demo } = await createRetries(browserEnvironment()).run(() =>
+      api('getSetup', {})
+    )
     $setup.set({ status: 'open', company, demo })
   } catch (cause) {
     $setup.set(failureOf(cause))
@@ -54,7 +56,7 @@ interface FirstOperator {
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
   const key = { email: input.email, password, purpose: 'signup' } as const
-  const made = await signInWithNewKey(key, public_key_jwt =>
+  const made = await registerKeyAndSignIn(key, public_key_jwt =>
     api('createOperator', { ...operator, public_key_jwt })
   )
   return made.demo

@@ -1,6 +1,6 @@
 import { computed } from 'nanostores'
 import { AppError } from '../../contract/kit/errors.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import type { LoadState } from '../load-state.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { LoadState } from '../load-state.ts'
 export function createUnpagedList<Row extends { id: string }>(
   load: (owner: string) => Promise<Row[]>
 ) {
-  const list = createList<Row, object>((_query, _page, owner) => load(owner))
+  const list = createListStore<Row, object>((_query, _page, owner) => load(owner))
   return {
     $list: computed(
       [list.$rows, list.$status],

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditLogEntry } from '../../contract/audit.ts'
 import { pageLocale } from '../environment.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import { callAdminApi } from './admin-api.ts'
 
 /** The filters of the audit log. `from` and `to` are times in ISO 8601. */
@@ -13,6 +13,6 @@ export interface AuditFilter {
 }
 
 /** The audit log of a company. `open()` takes the id of the company. */
-export const auditList = createList<AuditLogEntry, AuditFilter>((filter, page, company) =>
+export const auditList = createListStore<AuditLogEntry, AuditFilter>((filter, page, company) =>
   callAdminApi('listAuditEntries', { id: company, locale: pageLocale(), ...page, ...filter })
 )

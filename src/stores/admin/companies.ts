@@ -4,8 +4,8 @@ import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { withPasswordConfirmation } from '../confirmation.ts'
-import { environment } from '../environment.ts'
-import { createList } from '../lists/lists.ts'
+import { browserEnvironment } from '../environment.ts'
+import { createListStore } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api, type CallInput, type CallOutput, sessionGeneration } from '../sessions.ts'
 import { callAdminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
@@ -47,7 +47,7 @@ export interface CompanyQuery {
 }
 
 /** All companies of the installation, for operators. */
-export const companyList = createList<ListedCompany, CompanyQuery>((query, page) =>
+export const companyList = createListStore<ListedCompany, CompanyQuery>((query, page) =>
   api('listCompanies', { ...page, ...query })
 )
 
@@ -106,7 +106,7 @@ export async function createCompany(
     api('createCompany', input, { idempotencyKey: key })
   )
   const link = company.invitation?.link
-  const until = environment().now() + mailLinkMinutes.activate * 60_000
+  const until = browserEnvironment().now() + mailLinkMinutes.activate * 60_000
   if (session === sessionGeneration()) {
     $firstAdminInvitation.set(
       link === undefined ? undefined : { company: company.id, email: input.email, link, until }

@@ -1,6 +1,6 @@
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { createItemEntriesStore } from './item-entries.ts'
@@ -24,8 +24,9 @@ export interface CategoryQuery {
 }
 
 /** The categories of a company. `open()` takes the id of the company. */
-export const categoryList = createList<CompanyCategory, CategoryQuery>((query, page, company) =>
-  callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
+export const categoryList = createListStore<CompanyCategory, CategoryQuery>(
+  (query, page, company) =>
+    callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
 )
 
 const category = createShownItem<CompanyCategory>(id => callAdminApi('getCategory', { id }))

@@ -1,5 +1,5 @@
 import type { DataSource } from '../../contract/data-sources.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import { callAdminApi } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
@@ -11,8 +11,8 @@ export interface DataSourceListQuery {
 }
 
 /** The data sources of a company. `open()` takes the id of the company. */
-export const dataSourceList = createList<DataSource, DataSourceListQuery>((query, page, company) =>
-  callAdminApi('listDataSources', { id: company, ...page, ...query })
+export const dataSourceList = createListStore<DataSource, DataSourceListQuery>(
+  (query, page, company) => callAdminApi('listDataSources', { id: company, ...page, ...query })
 )
 
 const dataSource = createShownItem<DataSource>(id => callAdminApi('getDataSource', { id }))

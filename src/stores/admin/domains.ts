@@ -5,7 +5,7 @@ import type {
   Theme,
   ThemeChanges
 } from '../../contract/domains.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
@@ -21,7 +21,7 @@ export interface DomainQuery {
 }
 
 /** The domains of a company. `open()` takes the id of the company. */
-export const domainList = createList<Domain, DomainQuery>((query, page, company) =>
+export const domainList = createListStore<Domain, DomainQuery>((query, page, company) =>
   callAdminApi('listDomains', { id: company, ...page, ...query })
 )
 

@@ -1,5 +1,5 @@
 import type { Group } from '../../contract/groups.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
 export const groupSortKeys = ['name', '-name', 'created', '-created'] as const
@@ -10,7 +10,7 @@ export interface GroupQuery {
 }
 
 /** The groups of a company. `open()` takes the id of the company. */
-export const groupList = createList<Group, GroupQuery>((query, page, company) =>
+export const groupList = createListStore<Group, GroupQuery>((query, page, company) =>
   callAdminApi('listGroups', { id: company, ...page, ...query })
 )
 

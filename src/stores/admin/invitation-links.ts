@@ -1,6 +1,6 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { createRetries } from '../retries.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
@@ -39,7 +39,7 @@ export async function createInvitationLinkFile(
 ): Promise<InvitationLinkFile> {
   // the page, whose address names the company, may be left meanwhile
   const company = companyIdOfPage()
-  const retries = createRetries(environment())
+  const retries = createRetries(browserEnvironment())
   const lines: string[] = []
   let until = ''
   const create = async (input: Input): Promise<string | null> => {

@@ -8,7 +8,7 @@ import type {
 } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { createBulkRun } from '../lists/bulk-run.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
 export const memberSortKeys = [
@@ -36,7 +36,7 @@ export interface MemberQuery extends MemberFilter {
 }
 
 /** The people of a company. `open()` takes the id of the company. */
-export const memberList = createList<Member, MemberQuery>((query, page, company) =>
+export const memberList = createListStore<Member, MemberQuery>((query, page, company) =>
   callAdminApi('listUsers', { id: company, ...page, ...query })
 )
 

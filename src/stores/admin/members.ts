@@ -4,7 +4,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { Member, MemberUsage } from '../../contract/members.ts'
 import type { InvitedUser } from '../../contract/users.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { CallInput } from '../sessions.ts'
@@ -95,7 +95,7 @@ export async function updateMember(
  * Replaces the permissions of a person. If the server requires it, first asks the signed-in
  * administrator for the administrator's own password.
  */
-export async function setPermissions(
+export async function setMemberPermissions(
   id: string,
   permissions: Member['permissions'],
   version: number
@@ -213,6 +213,6 @@ async function showAgain(id: string): Promise<void> {
 }
 
 function keepLink({ id, link }: InvitedUser, purpose: keyof typeof mailLinkMinutes): void {
-  const until = environment().now() + mailLinkMinutes[purpose] * 60_000
+  const until = browserEnvironment().now() + mailLinkMinutes[purpose] * 60_000
   $linkToPassOn.set(link === undefined ? undefined : { id, link, until })
 }

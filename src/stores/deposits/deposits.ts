@@ -2,7 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
 import { addRequestListener, loadRequests } from '../history/requests.ts'
 import { createRememberedUploads } from '../remembered-uploads.ts'
@@ -66,9 +66,9 @@ const queue = createDepositQueue({
   nameOf: filePathOf,
   openHandle,
   lockFile,
-  now: () => environment().now(),
-  random: () => environment().random(),
-  after: (ms, run) => environment().after(ms, run)
+  now: () => browserEnvironment().now(),
+  random: () => browserEnvironment().random(),
+  after: (ms, run) => browserEnvironment().after(ms, run)
 })
 
 /**
@@ -175,7 +175,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
 
 function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const unlock = environment().requestLock(userScopedName(`file:${original}`), {
+    const unlock = browserEnvironment().requestLock(userScopedName(`file:${original}`), {
       steal: false,
       onHeld: () => resolve(unlock)
     })

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import * as z from 'zod/mini'
 import { errorFromResponse } from '../../contract/kit/call.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { Environment } from '../environment.ts'
+import type { BrowserEnvironment } from '../environment.ts'
 
 /**
  * State of the connection. `offline`: the server does not answer. `unreachable`: it answers with an
@@ -13,7 +13,10 @@ export type StreamState = z.infer<typeof StreamState>
 
 export interface EventStreamOptions {
   url: string
-  environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
+  environment: Pick<
+    BrowserEnvironment,
+    'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'
+  >
   /**
    * Sequence number of the last event that the caller already has. The stream continues after this
    * event.

@@ -1,7 +1,7 @@
 import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { createPagedList, type PageRequest } from '../lists/paged-list.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
@@ -95,7 +95,7 @@ async function join(): Promise<void> {
   }
   tabs = joinTabGroup({
     name: userScopedName('stream'),
-    environment: environment(),
+    environment: browserEnvironment(),
     lead: () => lead(stream),
     follow: () => {
       if ($historyStatus.get().status === 'loading') void list.refresh()
@@ -111,7 +111,7 @@ async function join(): Promise<void> {
 function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
   return openRequestStream({
     origin: apiOrigin(),
-    environment: environment(),
+    environment: browserEnvironment(),
     after: seen,
     token: sessionToken,
     onState(state) {

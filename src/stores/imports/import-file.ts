@@ -9,7 +9,7 @@ import {
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import type { RowScan } from '../../workers/csv-files.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
 import { loadRememberedColumns, rememberColumns } from './import-memory.ts'
@@ -99,7 +99,7 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
   }
   if (!chosen) $importFile.set({ status: 'reading', file })
   try {
-    const reader = await environment().csvReader()
+    const reader = await browserEnvironment().csvReader()
     const found = await reader.inspect(file, chosen)
     if (mine !== reads) return
     if (found.kind !== 'text') {
@@ -178,7 +178,7 @@ export async function readFieldValues(
   from: number,
   most: number
 ): Promise<{ rows: RowValues[]; next?: number }> {
-  const reader = await environment().csvReader()
+  const reader = await browserEnvironment().csvReader()
   const fields = Object.keys(mapping)
   const { rows, next } = await reader.take(file, dialect, {
     from,
@@ -195,6 +195,6 @@ export async function readFieldValues(
 
 /** Reads at most `most` rows with all of their cells, beginning with row number `from`. */
 export async function readWholeRows({ file, dialect }: OpenedFile, from: number, most: number) {
-  const reader = await environment().csvReader()
+  const reader = await browserEnvironment().csvReader()
   return reader.take(file, dialect, { from, most })
 }

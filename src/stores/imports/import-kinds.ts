@@ -1,6 +1,6 @@
 import type { Import, ImportVerdict, NotUndoneReason } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
-import type { createList } from '../lists/lists.ts'
+import type { createListStore } from '../lists/lists.ts'
 
 /** The cells of a row of an import, by field name. */
 export type RowValues = Readonly<Record<string, string>>
@@ -59,5 +59,5 @@ export interface ImportKind {
   undo(id: string): Promise<Import>
   remove(id: string): Promise<void>
   /** The list of the company's imports, newest first, except erased ones. */
-  past: ReturnType<typeof createList<Import, Record<string, never>>>
+  past: ReturnType<typeof createListStore<Import, Record<string, never>>>
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { delimiters } from '../../core/csv/dialect.ts'
 import { encodings } from '../../core/csv/encodings.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 
 /**
  * The format and columns of an imported file, which this browser remembers by the id of the import.
@@ -48,7 +48,7 @@ export function loadRememberedColumns(kind: string): Record<string, string> {
  */
 export function rememberColumns(kind: string, columns: Record<string, string>): void {
   const list = Object.entries(columns).map(([heading, field]) => ({ heading, field }))
-  environment().store(columnsKey(kind), JSON.stringify(list))
+  browserEnvironment().store(columnsKey(kind), JSON.stringify(list))
 }
 
 function columnsKey(kind: string): string {
@@ -58,7 +58,7 @@ function columnsKey(kind: string): string {
 /** Stores the format and columns of an imported file in this browser, for the last 20 imports. */
 export function rememberSourceFileFormat(origin: SourceFileFormat): void {
   const others = origins().filter(({ id }) => id !== origin.id)
-  environment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
+  browserEnvironment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
 }
 
 /** Returns the format and columns of an imported file, if this browser remembers them. */
@@ -85,7 +85,7 @@ export function spreadsheetRowNumber(
 
 function read(key: string): unknown {
   try {
-    return JSON.parse(environment().readStored(key) ?? 'null')
+    return JSON.parse(browserEnvironment().readStored(key) ?? 'null')
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@ import type { Import, ImportVerdict } from '../../contract/imports.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
 import { isMissingError } from '../admin/companies.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { addSessionEndListener, sessionGeneration } from '../sessions.ts'
 import {
@@ -226,8 +226,9 @@ export function closeImport(): void {
 }
 
 /**
- * Corrects a row and shows the new verdicts. Returns the row with its new verdict, or undefined if
- * the page shows another import by then.
+ * Corrects a row. The service then checks the whole import again, and the page shows the new
+ * verdicts of all rows. Returns the corrected row with its verdict, or undefined if the page shows
+ * another import by then.
  */
 export async function correctRow(
   kind: ImportKind,
@@ -338,7 +339,7 @@ function show(kind: ImportKind, item: Import): void {
 
 function poll(kind: ImportKind, id: string): void {
   const isShown = watch()
-  stopPolling = environment().after(pollMs, async () => {
+  stopPolling = browserEnvironment().after(pollMs, async () => {
     try {
       const item = await kind.get(id)
       if (isShown()) show(kind, item)

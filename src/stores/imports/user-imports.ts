@@ -3,7 +3,7 @@ import { type Import, importLimits, type UserImportRow } from '../../contract/im
 import type { ImportField } from '../../core/csv/columns.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { callAdminApi } from '../admin/admin-api.ts'
-import { createList } from '../lists/lists.ts'
+import { createListStore } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
 
@@ -58,7 +58,7 @@ const [roomBytes, roomValues] = [10_000, 100]
  * refuses what is too long.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
-const past = createList<Import, Record<string, never>>((_, page, company) =>
+const past = createListStore<Import, Record<string, never>>((_, page, company) =>
   callAdminApi('listImports', { id: company, ...page })
 )
 

@@ -1,5 +1,5 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { createRetries } from '../retries.ts'
 import { addSessionEndListener } from '../sessions.ts'
@@ -106,9 +106,12 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     if (!run || !target) return false
     const part = partOf(target, run.treated)
     const key = crypto.randomUUID()
-    const result = await createRetries(environment()).run(() => send(run.change, part, key), {
-      signal
-    })
+    const result = await createRetries(browserEnvironment()).run(
+      () => send(run.change, part, key),
+      {
+        signal
+      }
+    )
     const now = $run.get()
     if (!now || now.change !== run.change) return false
     const { done, unchanged, refused, next } = result

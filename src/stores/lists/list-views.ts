@@ -1,4 +1,4 @@
-import { environment } from '../environment.ts'
+import { browserEnvironment } from '../environment.ts'
 
 /** How much room the rows of a list take. */
 export type RowDensity = 'comfortable' | 'compact'
@@ -15,7 +15,7 @@ export const defaultListView: ListView = { density: 'comfortable', columns: {} }
 /** Returns the view of a list that this browser has stored, or the default view. */
 export function loadListView(list: string): ListView {
   try {
-    const stored: unknown = JSON.parse(environment().readStored(keyOf(list)) ?? 'null')
+    const stored: unknown = JSON.parse(browserEnvironment().readStored(keyOf(list)) ?? 'null')
     if (typeof stored !== 'object' || stored === null) return defaultListView
     const { density, columns } = { density: undefined, columns: {}, ...stored }
     const chosen: Record<string, boolean> = {}
@@ -30,7 +30,7 @@ export function loadListView(list: string): ListView {
 
 /** Stores the view of a list in this browser. */
 export function storeListView(list: string, view: ListView): void {
-  environment().store(keyOf(list), JSON.stringify(view))
+  browserEnvironment().store(keyOf(list), JSON.stringify(view))
 }
 
 function keyOf(list: string): string {

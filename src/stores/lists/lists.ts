@@ -1,20 +1,20 @@
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSessionEndListener } from '../sessions.ts'
 import { createPagedList, isSameQuery, type PageRequest } from './paged-list.ts'
-import { emptySelection, type Selection } from './selection.ts'
+import { emptySelection, type RowSelection } from './selection.ts'
 
 /**
  * Creates the store of a list that is loaded page by page and keeps the order of the server. Rows
  * can be selected, and changes can be shown before they are saved. `load` returns a page of the
  * rows of `owner`, which is the first argument of `open()`.
  */
-export function createList<Row extends { id: string }, Query extends object>(
+export function createListStore<Row extends { id: string }, Query extends object>(
   load: (query: Query, page: PageRequest, owner: string) => Promise<Row[]>
 ) {
   let rows: readonly Row[] = []
   /** Id of what the rows belong to, such as a company. */
   let owner: string | undefined
-  const $selection = personalAtom<Selection>(emptySelection)
+  const $selection = personalAtom<RowSelection>(emptySelection)
 
   const list = createPagedList<Row, Query>({
     load: (present, page) => load(present, page, owner ?? ''),

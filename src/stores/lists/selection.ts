@@ -1,5 +1,5 @@
 /** The rows that a person has selected in a list. */
-export interface Selection {
+export interface RowSelection {
   /** Ids of the selected rows, including rows that the list does not show now. */
   ids: ReadonlySet<string>
   /**
@@ -14,14 +14,14 @@ export interface Selection {
   range?: { from: string; before: ReadonlySet<string> }
 }
 
-export const emptySelection: Selection = { ids: new Set() }
+export const emptySelection: RowSelection = { ids: new Set() }
 
 /** Returns the number of selected rows, including rows that the list does not show. */
-export function countSelectedRows({ ids, all }: Selection): number {
+export function countSelectedRows({ ids, all }: RowSelection): number {
   return all ?? ids.size
 }
 
-export function isSelected({ ids, all }: Selection, id: string): boolean {
+export function isSelected({ ids, all }: RowSelection, id: string): boolean {
   return all !== undefined || ids.has(id)
 }
 
@@ -30,7 +30,11 @@ export function isSelected({ ids, all }: Selection, id: string): boolean {
  * of "all rows that match the filters" holds no ids, so it first becomes a selection of the rows of
  * `shown`.
  */
-export function toggleRow(selection: Selection, id: string, shown: readonly string[]): Selection {
+export function toggleRow(
+  selection: RowSelection,
+  id: string,
+  shown: readonly string[]
+): RowSelection {
   const ids = knownIds(selection, shown)
   if (!ids.delete(id)) ids.add(id)
   return { ids, range: { from: id, before: new Set(ids) } }
@@ -40,7 +44,11 @@ export function toggleRow(selection: Selection, id: string, shown: readonly stri
  * Selects all rows between the last toggled row and the row `to`, including both. Replaces the
  * previous range that began at the toggled row. All other selected rows stay selected.
  */
-export function extendRange(selection: Selection, to: string, shown: readonly string[]): Selection {
+export function extendRange(
+  selection: RowSelection,
+  to: string,
+  shown: readonly string[]
+): RowSelection {
   const { from, before } = selection.range ?? { from: to, before: knownIds(selection, shown) }
   const ends = [shown.indexOf(from), shown.indexOf(to)]
   if (ends.includes(-1)) return toggleRow(selection, to, shown)
@@ -49,7 +57,7 @@ export function extendRange(selection: Selection, to: string, shown: readonly st
 }
 
 /** Selects all rows of `shown`, or unselects them if all of them are selected already. */
-export function toggleShownRows(selection: Selection, shown: readonly string[]): Selection {
+export function toggleShownRows(selection: RowSelection, shown: readonly string[]): RowSelection {
   const ids = new Set(selection.ids)
   if (shown.every(id => isSelected(selection, id))) for (const id of shown) ids.delete(id)
   else for (const id of shown) ids.add(id)
@@ -57,7 +65,7 @@ export function toggleShownRows(selection: Selection, shown: readonly string[]):
 }
 
 /** Selects all rows of `shown` in addition to what is selected. */
-export function selectShownRows(selection: Selection, shown: readonly string[]): Selection {
+export function selectShownRows(selection: RowSelection, shown: readonly string[]): RowSelection {
   return selection.all === undefined ? { ids: new Set([...selection.ids, ...shown]) } : selection
 }
 
@@ -65,6 +73,6 @@ export function selectShownRows(selection: Selection, shown: readonly string[]):
  * Returns the selected ids. A selection of "all rows that match the filters" holds no ids, so the
  * ids of `shown` are returned for it.
  */
-function knownIds({ ids, all }: Selection, shown: readonly string[]): Set<string> {
+function knownIds({ ids, all }: RowSelection, shown: readonly string[]): Set<string> {
   return new Set(all === undefined ? ids : shown)
 }

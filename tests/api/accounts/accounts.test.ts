@@ -21,7 +21,7 @@ import { decodeTokenPayload } from '../../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/public-key-proof.ts'
 import * as members from '../../../src/server/domain/accounts/member-changes.ts'
 import * as users from '../../../src/server/domain/accounts/users.ts'
-import type { Letter } from '../../../src/server/domain/deps.ts'
+import type { MailMessage } from '../../../src/server/domain/deps.ts'
 import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import { authenticate } from '../../../src/server/domain/sessions/authentication.ts'
 import {
@@ -50,9 +50,9 @@ afterAll(() => service[Symbol.asyncDispose]())
 const invalid = { code: 'mail_token_invalid', status: 410 }
 const used = { code: 'mail_token_used', status: 409 }
 
-async function tokenOf(email: string, kind: Letter['kind']): Promise<string> {
+async function tokenOf(email: string, kind: MailMessage['kind']): Promise<string> {
   await service.allMailsSent()
-  return (await service.letterTo(email, kind)).token
+  return (await service.mailTo(email, kind)).token
 }
 
 /** Returns the `public_key_jwt` with which a browser registers a new key for a mailed link. */
@@ -207,10 +207,10 @@ describe('a sign-up', () => {
     expect(answers[0]?.[0]).toBe(201)
     expect(answers).toEqual(answers.map(() => answers[0]))
     await service.allMailsSent()
-    const { link } = await service.letterTo(known.email, 'known')
+    const { link } = await service.mailTo(known.email, 'known')
     expect(link).toBe('http://localhost/en/sign-in')
-    expect(service.letters.filter(letter => letter.to === known.email)).toHaveLength(2)
-    await service.letterTo(invited.email, 'activate')
+    expect(service.sentMails.filter(letter => letter.to === known.email)).toHaveLength(2)
+    await service.mailTo(invited.email, 'activate')
   })
 
   test('sends its mail again, three times an hour at most, and not to the confirmed', async () => {
@@ -226,10 +226,10 @@ describe('a sign-up', () => {
     // whichever mail came through
     await call(verifyEmail, { token: first }, token)
     await expect(call(verifyEmail, { token: last }, token)).rejects.toMatchObject(invalid)
-    const count = service.letters.length
+    const count = service.sentMails.length
     await again()
     await service.allMailsSent()
-    expect(service.letters).toHaveLength(count)
+    expect(service.sentMails).toHaveLength(count)
   })
 
   test('is over after a day, with its sessions', async () => {
@@ -337,7 +337,7 @@ describe('a sign-up', () => {
     const { access_token: token } = await local.signIn(account)
     const user = await local.call('localhost', getUser, {}, { token })
     expect(user).toMatchObject({ features: ['deposit'] })
-    expect(local.letters).toEqual([])
+    expect(local.sentMails).toEqual([])
   })
 
   test('waits for its mail on every public host once there is a mail server', async () => {
@@ -372,7 +372,7 @@ describe('a forgotten password', () => {
     await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
     await expect(service.signIn({ ...account, keys })).resolves.toHaveProperty('device')
     await service.allMailsSent()
-    await service.letterTo(account.email, 'password_changed')
+    await service.mailTo(account.email, 'password_changed')
   })
 
   test('is asked for with the same bytes for everybody, and mailed to those who are known', async () => {
@@ -383,7 +383,7 @@ describe('a forgotten password', () => {
     const disabled = await confirmed()
     await disable(disabled.id)
     await service.allMailsSent()
-    const before = service.letters.length
+    const before = service.sentMails.length
     const emails = [known, waiting, invited, disabled, newAccount()].map(({ email }) => email)
     const answers = []
     for (const email of emails) {
@@ -394,7 +394,7 @@ describe('a forgotten password', () => {
     expect(new Set(answers).size).toBe(1)
     expect(JSON.parse(answers[0] ?? '')[0]).toBe(202)
     await service.allMailsSent()
-    const sent = service.letters.slice(before).map(({ to, kind }) => [to, kind])
+    const sent = service.sentMails.slice(before).map(({ to, kind }) => [to, kind])
     const due = [
       [known.email, 'reset'],
       [invited.email, 'activate'],
@@ -423,7 +423,8 @@ describe('a forgotten password', () => {
 
   test('is mailed once to whoever is asked for several times, and again after some minutes', async () => {
     const { email } = await confirmed()
-    const mailed = () => service.letters.filter(({ to, kind }) => to === email && kind === 'reset')
+    const mailed = () =>
+      service.sentMails.filter(({ to, kind }) => to === email && kind === 'reset')
     for (let times = 0; times < 3; times++) {
       await service.call('localhost', requestReset, { email }, { address: `192.0.2.${times}` })
     }
@@ -486,7 +487,7 @@ describe('an invitation', () => {
     const account = newAccount()
     const { id } = await invite(admin, account.email)
     await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
-    const letter = await service.letterTo(account.email, 'activate')
+    const letter = await service.mailTo(account.email, 'activate')
     await activate(account, letter.token)
     const { access_token } = await service.signIn(account)
     expect(await whoIs(access_token)).toMatchObject({
@@ -616,7 +617,7 @@ describe('a change of e-mail', () => {
     const next = newAccount()
     await ask(person, next)
     const token = await tokenOf(next.email, 'email_confirm')
-    await service.letterTo(person.email, 'email_notice')
+    await service.mailTo(person.email, 'email_notice')
     await expect(service.signIn(person)).resolves.toHaveProperty('device')
     await expect(service.signIn(next)).rejects.toEqual(errorWithCode('login_failed'))
 
@@ -642,8 +643,8 @@ describe('a change of e-mail', () => {
     await service.allMailsSent()
     expect(await ask(person, { ...known, keys: makeKeys() })).toEqual({ delivery: 'mail' })
     await service.allMailsSent()
-    await service.letterTo(known.email, 'known')
-    const kinds = service.letters.filter(({ to }) => to === known.email).map(({ kind }) => kind)
+    await service.mailTo(known.email, 'known')
+    const kinds = service.sentMails.filter(({ to }) => to === known.email).map(({ kind }) => kind)
     expect(kinds).not.toContain('email_confirm')
   })
 
@@ -700,7 +701,7 @@ describe('an account that is deleted', () => {
     await expect(whoIs(person.token)).rejects.toEqual(errorWithCode('unauthenticated'))
     await expect(service.signIn(person)).rejects.toEqual(errorWithCode('login_failed'))
     await service.allMailsSent()
-    await service.letterTo(person.email, 'account_deleted')
+    await service.mailTo(person.email, 'account_deleted')
     const tables = await service.owner.query(
       `select table_name as name from information_schema.columns
         where column_name = 'company_id' and table_schema = 'public'`
@@ -844,7 +845,7 @@ describe('a mailed link', () => {
     for (const plain of [token, ...secret.map(bytes => bytes.toString('hex'))]) {
       expect(dump).not.toContain(plain)
     }
-    const { link } = await service.letterTo(account.email, 'reset')
+    const { link } = await service.mailTo(account.email, 'reset')
     const url = new URL(link)
     expect(url.origin + url.pathname + url.search).toBe('http://localhost/en/reset-password')
     expect(JSON.stringify(service.logged)).not.toContain(token)
@@ -865,7 +866,7 @@ describe('a mailed link', () => {
     for (let right = 0; right < 3; right++) {
       const account = await strict.signUp()
       const session = (await strict.signIn(account)).access_token
-      const { token } = await strict.letterTo(account.email, 'verify')
+      const { token } = await strict.mailTo(account.email, 'verify')
       await strict.call('localhost', verifyEmail, { token }, { token: session })
     }
     await expect(guess()).rejects.toEqual(errorWithCode('mail_token_invalid'))

@@ -153,7 +153,7 @@ test('a name that a stranger chose is not kept where a password confirms the sig
   const account = newAccount()
   const input = await service.signUpInput(account)
   await service.call('localhost', createUser, { ...input, username: 'Not My Name', locale: 'fr' })
-  const { token } = await service.letterTo(account.email, 'verify')
+  const { token } = await service.mailTo(account.email, 'verify')
   const owner = { ...account, keys: makeKeys() }
   const nonce = await service.challengeFor(owner, 'signup')
   const { email } = account
@@ -280,12 +280,12 @@ describe('invitations', () => {
     // one that waits is not doubled
     expect((await again()).queued_until).toBe(queued)
     await app.allMailsSent()
-    expect(app.letters.filter(letter => letter.kind === 'activate')).toHaveLength(3)
+    expect(app.sentMails.filter(letter => letter.kind === 'activate')).toHaveLength(3)
     app.wait(3601)
     const company = app.companies[host]
     if (company) app.deps.signals.mails.send(company)
     await app.allMailsSent()
-    expect(app.letters.filter(letter => letter.kind === 'activate')).toHaveLength(4)
+    expect(app.sentMails.filter(letter => letter.kind === 'activate')).toHaveLength(4)
     expect(admin.host).toBe(host)
   })
 

@@ -558,7 +558,7 @@ test('a company whose first host is moved there mails its waiting invitations', 
       app.owner.query('select from invitation where company_id = $1', [company.id])
     expect((await mails()).rowCount).toBe(0)
     await ada.call(moveDomain, { id, company_id: company.id })
-    expect(new URL((await app.letterTo(email, 'activate')).link).host).toBe(host)
+    expect(new URL((await app.mailTo(email, 'activate')).link).host).toBe(host)
     expect((await mails()).rowCount).toBe(1)
   })
 })
@@ -575,7 +575,7 @@ test('invitations that a move could not mail are mailed later, once', async () =
     const job = checkDomainsJob(app.deps)
     await job.run(() => false, true)
     await job.run(() => false, true)
-    expect(new URL((await app.letterTo(email, 'activate')).link).host).toBe(host)
+    expect(new URL((await app.mailTo(email, 'activate')).link).host).toBe(host)
     const { rows } = await app.owner.query('select due_at from invitation where company_id = $1', [
       company.id
     ])
@@ -591,7 +591,7 @@ async function primaryHosts() {
   const all = await ada.call(listDomains, { id: app.companies[acme], limit: 200 })
   const { email } = await app.signUp(acme)
   await app.call('any.wild.fr', requestReset, { email })
-  const { link } = await app.letterTo(email, 'reset')
+  const { link } = await app.mailTo(email, 'reset')
   return [...all.filter(({ primary }) => primary).map(({ host }) => host), new URL(link).host]
 }
 
@@ -687,7 +687,7 @@ test('the first administrator of a company is invited when its host is proved, n
     })
   )
   expect(await answer.json()).toMatchObject({ state: 'verified' })
-  expect(new URL((await app.letterTo(email, 'activate')).link).host).toBe('docs.newco.fr')
+  expect(new URL((await app.mailTo(email, 'activate')).link).host).toBe('docs.newco.fr')
   const invitations = 'select from invitation where company_id = $1'
   expect((await app.owner.query(invitations, [company.id])).rowCount).toBe(1)
   await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])

@@ -121,7 +121,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const invited = await makePerson(app, true)
   const forgetful = await makePerson(app)
   await app.call(host, requestReset, { email: forgetful.email })
-  const letter = await app.letterTo(forgetful.email, 'reset')
+  const letter = await app.mailTo(forgetful.email, 'reset')
   const tokens = {
     verify: await makeMailToken(app, 'verify', waiting),
     activate: await makeMailToken(app, 'activate', invited),

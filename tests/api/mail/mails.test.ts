@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { requestReset } from '../../../src/contract/accounts.ts'
 import { openMailSender } from '../../../src/server/adapters/mail-transport.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
-import type { Letter } from '../../../src/server/domain/deps.ts'
+import type { MailMessage } from '../../../src/server/domain/deps.ts'
 import { queueMail, sendNextMail } from '../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makePerson } from '../../helpers/mailed.ts'
@@ -15,7 +15,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 const via = (url: string) =>
   openMailSender({ smtp: { url, from: 'register@acme.example' }, outbox: '', log: quiet })
 
-const letter: Letter = {
+const letter: MailMessage = {
   id: '0190aaaa-0000-7000-8000-000000000001',
   kind: 'verify',
   to: 'ada@example.com',
@@ -47,7 +47,7 @@ test('a mail leaves this machine over TLS only, unless the address says otherwis
   expect(encrypted.mails).toMatchObject([{ secure: true }])
 })
 
-const kinds: Letter['kind'][] = [
+const kinds: MailMessage['kind'][] = [
   'verify',
   'known',
   'activate',
@@ -123,7 +123,7 @@ test('sends nothing of what was rolled back', async () => {
   })
   await expect(failing).rejects.toThrow('then something failed')
   expect(await next(app)).toBe(false)
-  expect(app.letters).toEqual([])
+  expect(app.sentMails).toEqual([])
 })
 
 test('sends what a crash left behind, once for each mail', async () => {
@@ -131,7 +131,7 @@ test('sends what a crash left behind, once for each mail', async () => {
   for (const email of ['ada@example.com', 'bob@example.com']) await queue(app, email)
   const outcomes = await Promise.all([next(app), next(app), next(app)])
   expect(outcomes.filter(Boolean)).toHaveLength(2)
-  expect(app.letters.map(({ to }) => to).sort()).toEqual(['ada@example.com', 'bob@example.com'])
+  expect(app.sentMails.map(({ to }) => to).sort()).toEqual(['ada@example.com', 'bob@example.com'])
   expect(await waiting(app)).toEqual([])
 })
 
@@ -144,7 +144,7 @@ test('sends again what a crash cut off, after two minutes', async () => {
   expect(await next(app)).toBe(false)
   app.wait(121)
   expect(await next(app)).toBe(true)
-  expect(app.letters).toHaveLength(1)
+  expect(app.sentMails).toHaveLength(1)
 })
 
 test('waits for a server that is gone, longer each time, and loses nothing', async () => {
@@ -198,9 +198,9 @@ test('gives a mail up after three days, with an error in the log', async () => {
 
 test('lets a mail that cannot be written wait, and gives it up as well', async () => {
   await using app = await makeApp({ sendsMails: false })
-  const sent: Letter[] = []
+  const sent: MailMessage[] = []
   const mails = {
-    send(one: Letter) {
+    send(one: MailMessage) {
       sent.push(one)
       return Promise.resolve('sent' as const)
     }
@@ -226,13 +226,13 @@ test('speaks the person’s language, else that of the host', async () => {
   for (const { email } of [english, unset]) {
     await app.call('acme.localhost', requestReset, { email })
   }
-  expect(await app.letterTo(english.email, 'reset')).toMatchObject({ locale: 'en' })
-  const letter = await app.letterTo(unset.email, 'reset')
+  expect(await app.mailTo(english.email, 'reset')).toMatchObject({ locale: 'en' })
+  const letter = await app.mailTo(unset.email, 'reset')
   expect(letter.locale).toBe('fr')
   expect(new URL(letter.link).pathname).toBe('/fr/reset-password')
 })
 
-test('sends several letters at a time, and those of another company between them', async () => {
+test('sends several mails at a time, and those of another company between them', async () => {
   const begun: string[] = []
   const ends: (() => void)[] = []
   await using app = await makeApp({
@@ -247,7 +247,7 @@ test('sends several letters at a time, and those of another company between them
   for (let n = 0; n < 12; n++) await queue(app, `${n}@acme.example`)
   await queue(app, 'beta@beta.example', 'beta.localhost')
   await expect.poll(() => begun.length).toBe(4)
-  // One letter ends at a time, so that the order of the next ones does not depend on which
+  // One mail ends at a time, so that the order of the next ones does not depend on which
   // transaction is faster.
   for (let ended = 0; ended < 13; ended++) {
     await expect.poll(() => begun.length).toBe(Math.min(4 + ended, 13))
@@ -259,7 +259,7 @@ test('sends several letters at a time, and those of another company between them
   expect(begun.indexOf('beta@beta.example')).toBeLessThan(6)
 })
 
-test('brings many letters over few connections', async () => {
+test('brings many mails over few connections', async () => {
   await using server = await openMailServer()
   const mails = await via(server.url)
   const many = Array.from({ length: 20 }, (_, n) => ({ ...letter, to: `${n}@example.com` }))
@@ -282,7 +282,7 @@ test('names the host that was asked, whatever the Host header says', async () =>
     },
     body
   })
-  const { link } = await app.letterTo(email, 'reset')
+  const { link } = await app.mailTo(email, 'reset')
   expect(new URL(link).host).toBe('acme.localhost')
 })
 

@@ -81,7 +81,7 @@ const endings: Record<string, Ending> = {
   'a reset of the password by mail': {
     end: async ({ email, call }) => {
       await call(requestReset, { email })
-      const { token } = await app.letterTo(email, 'reset')
+      const { token } = await app.mailTo(email, 'reset')
       const public_key_jwt = await publicKeyJwtFor(app, 'reset', { email, token })
       await call(resetKey, { token, public_key_jwt })
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTypeAhead, findTypedEntry } from '../../../src/shell/user-menu.ts'
+import { createTypeAhead, findTypeaheadMatch } from '../../../src/shell/user-menu.ts'
 
 const words = ['Account', 'Sign out', 'Settings', 'Été']
 
@@ -16,7 +16,7 @@ test.each([
   ['x', 0, undefined],
   ['sign out', 3, 1]
 ])('typing %s on entry %d leads to entry %s', (typed, at, found) => {
-  expect(findTypedEntry(words, at, typed)).toBe(found)
+  expect(findTypeaheadMatch(words, at, typed)).toBe(found)
 })
 
 test('letters are one word until a second has passed since the last of them', () => {

@@ -144,10 +144,9 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 }
 
 /**
- * Returns for each fingerprint the matching deposits that `person` may find, in the order of
- * `tags`, which are the keyed hashes of the fingerprints. A fingerprint can match the original file
- * of a deposit or its stored copy. To keep the response small, returns at most two deposits: the
- * oldest match of an original and the oldest match of a copy. A single query looks up deposits and
+ * Returns for each fingerprint at most two deposits that `person` may find: the oldest one whose
+ * original file matches, and the oldest one whose stored copy matches. More would make the response
+ * large. The results are in the order of `tags`, which are the keyed hashes of the fingerprints. A single query looks up deposits and
  * permissions, so that the response time does not reveal whether a hidden deposit exists.
  */
 async function lookUp(

@@ -21,8 +21,8 @@ export interface EncryptedPublicKey extends KeyRow {
 const version = 0x01
 
 /**
- * Encrypts a public key for its row. It is not stored in plain form, because whoever has it could
- * try passwords without asking the service.
+ * Encrypts a public key for its row. The key pair is derived from the person's password, so whoever
+ * has the public key can test guesses of the password without asking the service.
  */
 export function encryptPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])

@@ -4,7 +4,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { type Lease, leaseNextRow, releaseLease } from '../leases.ts'
-import { prepareLetter, type QueuedMail } from './letters.ts'
+import { prepareMailMessage, type QueuedMail } from './mail-messages.ts'
 
 interface NewMail {
   kind: MailKind
@@ -81,8 +81,8 @@ export async function sendNextMail(
   onFound()
   const facts = { company: company_id, mail: mail.id, kind: mail.kind }
   try {
-    const letter = await prepareLetter(deps, mail)
-    const outcome = letter && (await deps.mails.send(letter))
+    const message = await prepareMailMessage(deps, mail)
+    const outcome = message && (await deps.mails.send(message))
     if (outcome) {
       deps.log.info({ ...facts, outcome }, outcome === 'sent' ? 'mail sent' : 'mail refused')
     }

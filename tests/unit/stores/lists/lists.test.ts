@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { setEnvironment } from '../../../../src/stores/environment.ts'
-import { createList } from '../../../../src/stores/lists/lists.ts'
+import { createListStore } from '../../../../src/stores/lists/lists.ts'
 import { isSameQuery } from '../../../../src/stores/lists/paged-list.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
@@ -186,7 +186,7 @@ function makeList(count: number) {
   }))
   const held: Promise<void>[] = []
   const failures: AppError['code'][] = []
-  const list = createList<Row, { q?: string }>(async ({ q }, { limit, cursor }) => {
+  const list = createListStore<Row, { q?: string }>(async ({ q }, { limit, cursor }) => {
     const code = failures.shift()
     const rows = server.filter(({ name }) => q === undefined || name === q)
     await held.shift()

@@ -5,7 +5,7 @@ import {
   emptySelection,
   extendRange,
   isSelected,
-  type Selection,
+  type RowSelection,
   selectShownRows,
   toggleRow,
   toggleShownRows
@@ -14,7 +14,7 @@ import {
 const shown = ['a', 'b', 'c', 'd', 'e']
 const plain = { altKey: false, ctrlKey: false, metaKey: false, shiftKey: false }
 
-function idsOf({ ids }: Selection): string {
+function idsOf({ ids }: RowSelection): string {
   return [...ids].sort().join('')
 }
 
@@ -58,7 +58,7 @@ test('the box of the heading selects the rest of a part, and then nothing', () =
 })
 
 test('all that match are selected until a row is unselected', () => {
-  const all: Selection = { ids: new Set(), all: 1240 }
+  const all: RowSelection = { ids: new Set(), all: 1240 }
   expect(countSelectedRows(all)).toBe(1240)
   expect(isSelected(all, 'on another page')).toBe(true)
   expect(selectShownRows(all, shown)).toBe(all)

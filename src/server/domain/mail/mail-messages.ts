@@ -3,7 +3,7 @@ import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findPrimaryDomain, findTenant, webOriginOf } from '../companies/served-hosts.ts'
-import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, MailKind, MailMessage, Tenant } from '../deps.ts'
 import { buildMailLink, createMailToken, hasRecentToken } from './mail-tokens.ts'
 
 /**
@@ -29,13 +29,13 @@ export interface QueuedMail {
 }
 
 /**
- * Returns the letter of a queued mail, with a newly created link. Returns undefined if the mail is
+ * Returns the message of a queued mail, with a newly created link. Returns undefined if the mail is
  * not to be sent, for example because the account no longer exists.
  */
-export async function prepareLetter(
+export async function prepareMailMessage(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
   mail: QueuedMail
-): Promise<Letter | undefined> {
+): Promise<MailMessage | undefined> {
   const tenant = await findSender(deps, mail)
   if (!tenant) return undefined
   const { config } = tenant
@@ -83,10 +83,10 @@ async function findSender(
 }
 
 interface Address {
-  kind: Letter['kind']
+  kind: MailMessage['kind']
   to: string
   locale: string
-  /** Path of the page to which the link in the letter leads, without the language. */
+  /** Path of the page to which the link in the message leads, without the language. */
   page: string
   token?: string
 }
@@ -98,12 +98,12 @@ async function addressOf(
 ): Promise<Address | undefined> {
   switch (mail.kind) {
     case 'signup':
-      return (await letterToKnown(tx, deps, mail)) ?? letterToSignUp(tx, deps, mail)
+      return (await messageToKnown(tx, deps, mail)) ?? messageToSignUp(tx, deps, mail)
     case 'reset':
     case 'activate':
-      return letterToPerson(tx, deps, mail)
+      return messageToPerson(tx, deps, mail)
     case 'email_confirm':
-      return (await letterToKnown(tx, deps, mail)) ?? letterToNewEmail(tx, deps, mail)
+      return (await messageToKnown(tx, deps, mail)) ?? messageToNewEmail(tx, deps, mail)
     case 'email_notice':
     case 'password_changed':
       return { kind: mail.kind, to: mail.email, locale: mail.locale, page: 'reset-password' }
@@ -113,21 +113,21 @@ async function addressOf(
 }
 
 /**
- * Returns the letter to the owner of an e-mail that somebody has used for a sign-up or a change of
+ * Returns the message to the owner of an e-mail that somebody has used for a sign-up or a change of
  * e-mail. An owner who has not used their invitation gets a new invitation. Any other owner is told
  * about the attempt. Returns undefined if the e-mail has no account.
  */
-async function letterToKnown(
+async function messageToKnown(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
   const person = await findPerson(tx, mail)
-  if (person?.isInvited) return letterToInvited(tx, deps, person)
+  if (person?.isInvited) return messageToInvited(tx, deps, person)
   return person && { kind: 'known', to: person.email, locale: person.locale, page: 'sign-in' }
 }
 
-async function letterToSignUp(
+async function messageToSignUp(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
@@ -142,14 +142,14 @@ async function letterToSignUp(
   return { kind: 'verify', to, locale, page: 'verify-account', token }
 }
 
-async function letterToPerson(
+async function messageToPerson(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
   const person = await findPerson(tx, mail)
   if (!person) return undefined
-  if (person.isInvited) return letterToInvited(tx, deps, person)
+  if (person.isInvited) return messageToInvited(tx, deps, person)
   if (mail.kind === 'activate' || !person.hasKey) return undefined
   const { id: subject, email: to, locale } = person
   // two mails to one person may be sent at the same time
@@ -161,7 +161,7 @@ async function letterToPerson(
   return { kind: 'reset', to, locale, page: 'reset-password', token }
 }
 
-async function letterToInvited(
+async function messageToInvited(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   person: KnownPerson
@@ -171,7 +171,7 @@ async function letterToInvited(
   return { kind: 'activate', to, locale, page: 'activate-account', token }
 }
 
-async function letterToNewEmail(
+async function messageToNewEmail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail

@@ -8,7 +8,7 @@ import { svgDataUrl } from './svg-data-url.ts'
  * one. Does nothing unless the page is on the host `host`. Pages that are opened later get the
  * theme from the server.
  */
-export function useShowPublishedTheme(host: string, { published }: DomainThemes): void {
+export function useApplyPublishedTheme(host: string, { published }: DomainThemes): void {
   const { number, theme } = published
   const seen = useRef(number)
   const sheet = useRef<CSSStyleSheet>(undefined)
