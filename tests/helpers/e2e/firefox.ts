@@ -30,6 +30,27 @@ const preferences = {
 }
 
 const patienceMs = 90_000
+/**
+ * CSS selectors of the elements that may have a role. Firefox computes the name of every element in
+ * which it looks, and to look in the whole page takes it seconds.
+ */
+const elementsOf = {
+  button: 'button, [role=button]',
+  dialog: 'dialog, [role=dialog], [role=alertdialog]',
+  field: 'input, textarea, select',
+  heading: 'h1, h2, h3, h4',
+  link: 'a[href]',
+  menuitem: '[role=menuitem]',
+  option: '[role=option]'
+}
+
+type Role = Exclude<keyof typeof elementsOf, 'field'>
+
+interface AccessibleValue {
+  role?: Role
+  name: string
+}
+
 /** The End key in the notation of WebDriver. */
 const endKey = '\uE010'
 
@@ -90,9 +111,8 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     sent.push(`${request.method} ${new URL(request.url).pathname}, ${request.bodySize} bytes`)
   })
 
-  function find(role: string, name: string): Promise<Node> {
-    const locator = { type: 'accessibility', value: { role, name } }
-    return locate(`${role} “${name}”`, locator).catch(async cause => {
+  function find(role: Role, name: string): Promise<Node> {
+    return locate(role, { role, name }).catch(async cause => {
       const shown = await evaluate('() => document.body.innerText')
       throw new Error(`${cause.message}; sent: ${sent.join(' ; ')}; the page says: ${shown}`, {
         cause
@@ -100,11 +120,20 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     })
   }
 
-  async function locate(what: string, locator: object): Promise<Node> {
-    return until(what, async () => {
-      const { nodes } = await wire.send('browsingContext.locateNodes', { context, locator })
-      return nodes[0]
+  async function locate(kind: keyof typeof elementsOf, value: AccessibleValue): Promise<Node> {
+    return until(`${kind} “${value.name}”`, async () => {
+      const elements = await locateNow({ type: 'css', value: elementsOf[kind] })
+      if (elements.length === 0) return undefined
+      const startNodes = elements.map(({ sharedId }) => ({ sharedId }))
+      const [found] = await locateNow({ type: 'accessibility', value }, { startNodes })
+      return found
     })
+  }
+
+  async function locateNow(locator: object, options: object = {}): Promise<Node[]> {
+    const given = { context, locator, ...options }
+    const { nodes } = await wire.send('browsingContext.locateNodes', given)
+    return nodes
   }
 
   /** Calls a function in the page. Returns its result, which must be JSON. */
@@ -166,10 +195,10 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       })
       return held
     },
-    async click(role: string, name: string): Promise<void> {
+    async click(role: Role, name: string): Promise<void> {
       await click(await find(role, name))
     },
-    async see(role: string, name: string): Promise<void> {
+    async see(role: Role, name: string): Promise<void> {
       await find(role, name)
     },
     /**
@@ -177,7 +206,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
      * password fields have no role.
      */
     async type(name: string, text: string): Promise<void> {
-      await click(await locate(`field “${name}”`, { type: 'accessibility', value: { name } }))
+      await click(await locate('field', { name }))
       // soon after another click, Firefox counts a double click, which selects text
       await this.press(endKey, ...text)
     },
@@ -195,10 +224,8 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       )
     },
     async choose(file: string): Promise<void> {
-      const { sharedId } = await locate('the file input', {
-        type: 'css',
-        value: 'main input[type=file]'
-      })
+      const css = { type: 'css', value: 'main input[type=file]' }
+      const { sharedId } = await until('the file input', async () => (await locateNow(css))[0])
       await wire.send('input.setFiles', { context, element: { sharedId }, files: [resolve(file)] })
     },
     async arrive(url: RegExp): Promise<void> {
@@ -239,7 +266,7 @@ async function until<Found>(what: string, look: () => Promise<Found>): Promise<N
       // the page was closed while the function ran
       last = cause
     }
-    // each look computes the accessibility tree, which slows down the page it waits for
+    // a look slows down the page it waits for
     await sleep(250)
   }
   throw new Error(`not found in ${patienceMs / 1000} s: ${what}`, { cause: last })
