@@ -160,7 +160,10 @@ export function isAwaitingResult({ state }: Verification): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
-/** Retries all verifications that were stopped or have failed and may succeed, as one batch. */
+/**
+ * Retries, as one batch, all verifications that were stopped, and those that failed but may succeed
+ * now.
+ */
 export async function retryVerifications(): Promise<void> {
   await restartChecks(canRetry)
 }

@@ -14,7 +14,7 @@ export function guardAgainstOtherBuilds(): void {
     event.loader = async () => {
       await loader()
       if (event.defaultPrevented || !isForeign(event)) return
-      if (!(await confirmLeave())) return new Promise(() => {}) // never resolves, so the page stays
+      if (!(await confirmPageClose())) return new Promise(() => {}) // never resolves, so the page stays
       event.preventDefault()
     }
   })
@@ -26,7 +26,7 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
 }
 
 /** Returns whether the page may be closed. While uploads run, asks the person. */
-export async function confirmLeave(): Promise<boolean> {
+export async function confirmPageClose(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')
   const t = shellTranslator()

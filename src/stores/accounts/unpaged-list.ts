@@ -4,8 +4,8 @@ import { createListStore } from '../lists/lists.ts'
 import type { LoadState } from '../load-state.ts'
 
 /**
- * Creates the store of a list that one call loads as a whole. `load` returns the rows of `owner`,
- * the value that was passed to `open()`, such as the id of a company.
+ * Creates the store of a list that one call loads as a whole. `load` gets the value that was passed
+ * to `open()` of the store, such as the id of a company, and returns all rows that belong to it.
  */
 export function createUnpagedList<Row extends { id: string }>(
   load: (owner: string) => Promise<Row[]>

@@ -31,7 +31,7 @@ export function createItemEntriesStore<Entry extends { id: string }>(
 
   /**
    * Loads the first page of the entries. With `after`, the id of an entry in the list, adds the
-   * page that follows that entry. If this following page fails to load, keeps the current entries
+   * page that follows that entry. If that page fails to load, keeps the current entries
    * and throws.
    */
   async function loadPage(id: string, after?: string): Promise<void> {

@@ -240,7 +240,8 @@ type Queued = Pick<InvitationResult, 'queued_until'>
 
 /**
  * Queues invitation mails, except to people whose invitation is already scheduled for later.
- * Returns an item for each person, in the order of `invitees`.
+ * Returns for each person when the mail is sent, or an empty object if it is sent now, in the order
+ * of `invitees`.
  */
 async function queueInvitations(
   tx: Tx,

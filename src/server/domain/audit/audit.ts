@@ -21,7 +21,7 @@ export interface AdminCall {
 }
 
 /** The dependencies of a function that makes a change and adds it to the audit log. */
-export type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
+export type AuditDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface AuditedChange {
   by: { id: string; company_id: CompanyId }

@@ -17,7 +17,7 @@ import {
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -147,7 +147,7 @@ type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateCate
  * everybody who signs up joins.
  */
 export async function updateCategory(
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { company_id, by, id, version, names, ...changes }: Change
 ): Promise<CompanyCategory> {
   const change = async (tx: Tx) => {
@@ -181,7 +181,7 @@ export async function updateCategory(
  * is the company's default category. The error contains the numbers of these deposits and groups.
  */
 export async function deleteCategory(
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { company_id, by, id, version }: AdminCall & VersionedChange & { id: string }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
@@ -319,7 +319,7 @@ async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined
   return { ...settings, version: found.version }
 }
 
-async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
+async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise<void> {
   const ended = await updateInCompany(tx, 'category')
     .set({ is_default: false, version: sql<number>`version + 1` })
     .where('is_default', '=', true)

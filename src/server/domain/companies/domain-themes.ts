@@ -12,7 +12,7 @@ import {
 } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AuditDeps, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requireVersion, type VersionedChange } from '../versions.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
@@ -36,7 +36,7 @@ export async function getDomainThemes(
  * picture that is not allowed.
  */
 export async function saveThemeDraft(
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { company_id, by, id, version, changes }: ThemeCall & { changes: ThemeChanges }
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
@@ -51,7 +51,7 @@ export async function saveThemeDraft(
 
 /** Deletes the draft of a domain's theme. Does nothing if there is no draft. */
 export async function deleteThemeDraft(
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { company_id, id, version }: ThemeCall
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
@@ -66,7 +66,7 @@ export async function deleteThemeDraft(
  * no draft.
  */
 export async function publishTheme(
-  deps: AuditedDeps & Pick<Deps, 'signals'>,
+  deps: AuditDeps & Pick<Deps, 'signals'>,
   { company_id, by, id, version }: ThemeCall
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
@@ -88,7 +88,7 @@ export async function publishTheme(
  * earlier theme. Throws `not_found` if this theme is no longer stored.
  */
 export async function restoreTheme(
-  deps: AuditedDeps & Pick<Deps, 'signals'>,
+  deps: AuditDeps & Pick<Deps, 'signals'>,
   { company_id, by, id, version, number }: ThemeCall & { number: number }
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {

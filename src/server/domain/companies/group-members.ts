@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectById, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
 import { requireGroup } from './groups.ts'
 
@@ -12,7 +12,7 @@ interface Membership extends AdminCall {
 }
 
 /** Makes a person a member of a group. Does nothing if the person is a member already. */
-export async function addGroupUser(deps: AuditedDeps, input: Membership): Promise<void> {
+export async function addGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
     const { user_id } = input
@@ -22,7 +22,7 @@ export async function addGroupUser(deps: AuditedDeps, input: Membership): Promis
 }
 
 /** Ends a person's membership of a group. Does nothing if the person is not a member. */
-export async function removeGroupUser(deps: AuditedDeps, input: Membership): Promise<void> {
+export async function removeGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
     const { user_id } = input
@@ -43,7 +43,7 @@ interface Move {
  */
 export async function addPeopleToGroup(
   tx: Tx,
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { by, group_id, user_ids }: Move
 ): Promise<string[]> {
   const { rows } = await sql<{ user_id: string }>`
@@ -62,7 +62,7 @@ export async function addPeopleToGroup(
  */
 export async function removePeopleFromGroup(
   tx: Tx,
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { by, group_id, user_ids }: Move
 ): Promise<string[]> {
   const removed = await deleteInCompany(tx, 'group_user')

@@ -15,7 +15,7 @@ import {
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditedDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -105,7 +105,7 @@ type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateGrou
  * deposit or verification on. Throws `changed_meanwhile` if `version` is not the present version.
  */
 export async function updateGroup(
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { company_id, by, id, version, ...changes }: Change
 ): Promise<Group> {
   const change = async (tx: Tx) => {
@@ -129,7 +129,7 @@ export async function updateGroup(
  * group has members, API keys, deposits or charged requests. The error contains their numbers.
  */
 export async function deleteGroup(
-  deps: AuditedDeps,
+  deps: AuditDeps,
   { company_id, by, id, version }: AdminCall & VersionedChange & { id: string }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
@@ -170,7 +170,7 @@ interface Allowance extends AdminCall {
 }
 
 /** Lets the members of a group use a category. Does nothing if they may use it already. */
-export async function addGroupCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
+export async function addGroupCategory(deps: AuditDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   const add = async (tx: Tx) => {
     await requireAllowance(tx, input)
@@ -192,7 +192,7 @@ export async function addGroupCategory(deps: AuditedDeps, input: Allowance): Pro
 }
 
 /** Ends the right of a group's members to use a category. Does nothing if they may not use it. */
-export async function removeGroupCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
+export async function removeGroupCategory(deps: AuditDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
     await requireAllowance(tx, input)
@@ -319,7 +319,7 @@ async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
 /**
  * Makes the present default group an ordinary one, so that another group can become the default.
  */
-async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
+async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise<void> {
   const { id: target } = await updateInCompany(tx, 'group')
     .set({ is_default: false, version: sql<number>`version + 1` })
     .where('is_default', '=', true)
