@@ -31,8 +31,8 @@ export const MatchedFingerprint = z.enum(['original', 'stored_copy'])
 export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
 
 /**
- * How strong the evidence for a record is. There is only one level yet. Later releases will publish
- * the records in a public log, and add levels for this.
+ * How strong the evidence for a record is. So far there is only one level. Later releases will
+ * publish the records in a public log and add a level for this.
  */
 const Rung = z.enum(['recorded'])
 

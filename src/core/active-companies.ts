@@ -9,7 +9,7 @@ export interface CompanyActivityTracker {
 }
 
 /**
- * Returns an `CompanyActivityTracker` in which no company has had a request yet. `now` returns the time in
+ * Returns a tracker in which no company has had a request yet. `now` returns the time in
  * milliseconds and must never go back.
  */
 export function createCompanyActivityTracker(now: () => number): CompanyActivityTracker {

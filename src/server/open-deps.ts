@@ -16,7 +16,7 @@ import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, Keys, Log } from './domain/deps.ts'
 import { createCompanyKeyring } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
-import { createTokenReader } from './domain/sessions/access-tokens.ts'
+import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
   deps: Deps
@@ -63,7 +63,7 @@ export async function openDeps(
     db,
     keys,
     companyKeys: createCompanyKeyring({ db, keys }),
-    tokens: createTokenReader(keys),
+    tokens: createAccessTokenReader(keys),
     counters: new Map(),
     blobs: openBlobs(documents),
     mails: await openMailSender({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),

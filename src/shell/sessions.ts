@@ -22,7 +22,7 @@ let drawUsage: (user: UserInfo) => void = () => {}
  */
 export function startSessions(): void {
   // Where the file cannot be loaded, the next page tries again. Older releases of Chromium remember
-  // the failure until a reload, and `reloadOnLostFiles` reloads each path once.
+  // the failure until a reload, and `reloadOnMissingBuildFiles` reloads each path once.
   const start = runOnce(watchSession)
   onEachPage(() => {
     runInBackground(guard)

@@ -94,8 +94,8 @@ export function browserEnvironment(): BrowserEnvironment {
  * Sets the functions that a test uses in place of those of the browser. With undefined, the
  * functions of the browser are used again.
  */
-export function setEnvironment(browserEnvironment: BrowserEnvironment | undefined): void {
-  current = browserEnvironment
+export function setBrowserEnvironment(environment: BrowserEnvironment | undefined): void {
+  current = environment
 }
 
 /** Returns the language of the page: `fr-FR` → `fr` */

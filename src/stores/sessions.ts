@@ -9,7 +9,7 @@ import {
   clockSkew,
   decodeTokenPayload,
   isTokenUsable,
-  tokenExpiry
+  readTokenExpiry
 } from '../core/keys/access-token.ts'
 import { browserEnvironment, pageLocale } from './environment.ts'
 import { resetPersonalAtoms } from './personal-atoms.ts'
@@ -288,7 +288,7 @@ export function replaceToken(token: string): void {
 function followCookie(): void {
   const token = browserEnvironment().readCookie(cookieName)
   const session = $session.get()
-  const exp = token ? tokenExpiry(token) : undefined
+  const exp = token ? readTokenExpiry(token) : undefined
   if (!token || exp === undefined || !isTokenUsable(exp, serverNow())) {
     if (token || session.status === 'in') clearSession('ended')
     return
@@ -302,7 +302,7 @@ function followCookie(): void {
 }
 
 function saveToken(token: string): void {
-  const exp = tokenExpiry(token)
+  const exp = readTokenExpiry(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
   const { now, store, writeCookie } = browserEnvironment()
   const ahead = clockSkew(token, now())

@@ -30,9 +30,9 @@ import type {
 import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
 import { recordRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
-import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
+import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
-import { createHttpServer, type ListenerOptions } from '../../src/server/http/listener.ts'
+import { createHttpServer, type HttpServerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
 import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
@@ -118,14 +118,14 @@ export async function makeApp(
     /** Checks, runs and undoes imports in the background, as the service does. */
     runsImports?: true
     /** Serves the pages. Without it, requests to page hosts are refused. */
-    site?: ListenerOptions['site']
+    site?: HttpServerOptions['site']
     /**
      * Returns the delay of the event loop in milliseconds, as the API should see it. While the
      * delay is long, the API refuses calls without a token. Without this function, the delay is 0.
      */
     lagMs?: () => number
-    slowest?: ListenerOptions['slowest']
-    headMs?: ListenerOptions['headMs']
+    slowest?: HttpServerOptions['slowest']
+    headMs?: HttpServerOptions['headMs']
     /** Adds calls to the API that the product does not have. */
     mount?: (api: Api) => void
     /**
@@ -159,7 +159,7 @@ export async function makeApp(
     db,
     keys,
     companyKeys: createCompanyKeyring({ db, keys }),
-    tokens: createTokenReader(keys),
+    tokens: createAccessTokenReader(keys),
     counters: new Map(),
     blobs: openBlobs(join(folder, 'documents')),
     mails: options.mails ?? { send: keep },

@@ -23,10 +23,10 @@ const legal: Record<string, string> = {
     export const $groups = atom([group, t, hash])`,
   'src/stores/lists/lists.ts': `
     import { $groups } from '../groups.ts'
-    export const createList = $groups`,
+    export const createListStore = $groups`,
   'src/stores/admin/domains.ts': `
-    import { createList } from '../lists/lists.ts'
-    export const $domains = createList`,
+    import { createListStore } from '../lists/lists.ts'
+    export const $domains = createListStore`,
   'src/stores/accounts/setup.ts': `
     import { $groups } from '../groups.ts'
     export const $setup = $groups`,
@@ -60,7 +60,7 @@ const legal: Record<string, string> = {
   'src/islands/me/AccountScreen.tsx': `
     import { DropZone } from '../files/DropZone.tsx'
     import { Field } from '../forms/Field.tsx'
-    export const Me = [DropZone, Field]`,
+    export const AccountScreen = [DropZone, Field]`,
   'src/islands/verify/Verify.tsx': `
     import { DropZone } from '../files/DropZone.tsx'
     export const Verify = DropZone`,
@@ -73,7 +73,7 @@ const legal: Record<string, string> = {
   'src/islands/deposit/DepositRow.tsx': 'export const DepositRow = 1',
   'src/islands/history/RequestHistory.tsx': `
     import { $requests } from '../../stores/history/requests.ts'
-    export const History = $requests`,
+    export const RequestHistory = $requests`,
   'src/islands/details/DetailFrame.tsx': `
     import { $domains } from '../../stores/admin/domains.ts'
     import { Field } from '../forms/Field.tsx'

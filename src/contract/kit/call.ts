@@ -47,7 +47,11 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
     })
   }
   const response = await send(request(endpoint, input, options), options)
-  if (!response.ok) throw await errorFromResponse(response)
+  if (!response.ok) {
+    const error = await errorFromResponse(response)
+    options.signal?.throwIfAborted()
+    throw error
+  }
   const body = response.status === 204 ? undefined : await readJson(response, endpoint, options)
   const output = endpoint.output.safeParse(body)
   if (output.success) return output.data
@@ -105,7 +109,7 @@ async function send(request: Request, options: CallOptions): Promise<Response> {
   try {
     return await (options.fetch ?? fetch)(request)
   } catch (cause) {
-    if (options.signal?.aborted) throw cause
+    options.signal?.throwIfAborted()
     throw new AppError('offline', `${new URL(request.url).host} could not be reached`, { cause })
   }
 }
@@ -118,7 +122,7 @@ async function readJson(
   try {
     return await response.json()
   } catch (cause) {
-    if (signal?.aborted) throw cause
+    signal?.throwIfAborted()
     // for example the page of a Wi-Fi network that asks people to sign in
     const isOtherFormat = cause instanceof SyntaxError
     throw isOtherFormat

@@ -1,6 +1,6 @@
 /**
- * Matches characters that must not be in the file name of a `Content-Disposition` header: those that
- * would break the header, path separators, and controls of the writing direction, which can
+ * Matches characters that must not be in the file name of a `Content-Disposition` header: those
+ * that would break the header, path separators, and controls of the writing direction, which can
  * disguise the extension.
  */
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}"\\/\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu

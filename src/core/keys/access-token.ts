@@ -20,7 +20,7 @@ export function decodeTokenPayload(token: string): Record<string, unknown> | und
  * Returns the expiry time of a session token in seconds since 1970, or undefined if the token has
  * none.
  */
-export function tokenExpiry(token: string): number | undefined {
+export function readTokenExpiry(token: string): number | undefined {
   const exp = decodeTokenPayload(token)?.['exp']
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }

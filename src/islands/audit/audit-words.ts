@@ -5,8 +5,8 @@ import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 /**
- * A part of the sentence that `changeSentenceParts` returns: plain text, or the name of a person or an
- * item.
+ * A part of the sentence that `changeSentenceParts` returns: plain text, or the name of a person or
+ * an item.
  */
 export type SentencePart = string | { role: Role; name: string }
 /**

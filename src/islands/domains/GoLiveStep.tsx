@@ -3,7 +3,7 @@ import type { DomainDetails } from '../../contract/domains.ts'
 import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-interface GoLiveProps {
+interface GoLiveStepProps {
   domain: DomainDetails
   /** Opens the step that checks by DNS whether the company owns the domain. */
   toCheck: () => void
@@ -14,7 +14,7 @@ interface GoLiveProps {
 /**
  * The last step of a new domain. Says whether the site is available on the domain, and links to it.
  */
-export function GoLiveStep({ domain, toCheck, onDone }: GoLiveProps) {
+export function GoLiveStep({ domain, toCheck, onDone }: GoLiveStepProps) {
   const { t } = useTranslation()
   const { host, state } = domain
   const origin = useOrigin(host)

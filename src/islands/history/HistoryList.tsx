@@ -168,8 +168,8 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
 
 /**
  * Returns `save`, a function that downloads the file of a row; `id`, the row whose file is being
- * downloaded; and `failed`, the last download that failed. The list shows the error above the
- * rows, because all rows must have the same height.
+ * downloaded; and `failed`, the row and the error of the last download if it failed. The list shows
+ * the error above the rows, because all rows must have the same height.
  */
 function useRowDownload() {
   const [id, setId] = useState<string>()

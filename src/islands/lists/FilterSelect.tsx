@@ -9,7 +9,10 @@ interface FilterSelectProps<Value extends string> {
   onChoose: (value: Value | undefined) => void
 }
 
-/** A drop-down field to choose the value of one filter of a list. Undefined means any value. */
+/**
+ * A drop-down field to choose the value of one filter of a list. If `value` is undefined, any value
+ * matches.
+ */
 export function FilterSelect<Value extends string>(props: FilterSelectProps<Value>) {
   const { label, value, options, onChoose } = props
   const { t } = useTranslation()

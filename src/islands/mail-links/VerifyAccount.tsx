@@ -48,8 +48,8 @@ interface ConfirmProps {
 
 /**
  * A button that confirms the sign-up. Opening the link is not enough, because programs that scan
- * mails open links, too. If the person did not sign up in this browser, then asks for a username
- * and a password.
+ * mails open links, too. If the person signed up in another browser, a form then asks for a
+ * username and a password.
  */
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useTranslation()

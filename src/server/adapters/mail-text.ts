@@ -7,8 +7,8 @@ import type { MailMessage } from '../domain/deps.ts'
 const words = { en, fr }
 
 /**
- * Returns the subject and the plain text of a mail. The plain text
- * contains every sentence of the HTML version.
+ * Returns the subject and the plain text of a mail. The plain text contains every sentence of the
+ * HTML version.
  */
 export function mailText(mail: MailMessage): { subject: string; text: string } {
   const { title, paragraphs, button, footer } = partsOf(mail)
@@ -17,8 +17,8 @@ export function mailText(mail: MailMessage): { subject: string; text: string } {
 }
 
 /**
- * Returns the HTML of a mail, in the company's colors and without
- * pictures or remote content. Styles are inline, because mail programs ignore style sheets.
+ * Returns the HTML of a mail, in the company's colors and without pictures or remote content.
+ * Styles are inline, because mail programs ignore style sheets.
  */
 export function mailHtml(mail: MailMessage): string {
   const { title, paragraphs, button, footer } = partsOf(mail)

@@ -310,9 +310,9 @@ export interface BlobStore {
 }
 
 /**
- * The kinds of queued mails. The message is chosen only when a mail is sent, because it also depends
- * on the state of the account. For example, if the e-mail already has an account, a mail of kind
- * `signup` becomes a notice.
+ * The kinds of queued mails. The message is chosen only when a mail is sent, because it also
+ * depends on the state of the account. For example, if the e-mail already has an account, a mail of
+ * kind `signup` becomes a notice.
  */
 export type MailKind =
   | 'signup'

@@ -43,9 +43,9 @@ interface Orders<DB, TB extends keyof DB> {
 
 /**
  * Reads a page of a list. `all` selects the rows of the whole list. `select` adds search, filters
- * and columns. The page begins right after the row whose id is the cursor, wherever that
- * row now stands in the list. Other rows that were added or removed since the previous page
- * therefore cause no repetitions or gaps. Throws `not_found` if that row is no longer in the list.
+ * and columns. The page begins right after the row whose id is the cursor, wherever that row now
+ * stands in the list. Other rows that were added or removed since the previous page therefore cause
+ * no repetitions or gaps. Throws `not_found` if that row is no longer in the list.
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,

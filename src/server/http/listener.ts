@@ -17,7 +17,7 @@ import { createRequestQueue } from './pipelining.ts'
 import { createRequestScheduler } from './request-scheduler.ts'
 import { enforceMinimumSpeed, type MinimumSpeed } from './slow-bodies.ts'
 
-export interface ListenerOptions {
+export interface HttpServerOptions {
   tenants: TenantCache
   site: Pick<SiteHandler, 'handle'>
   app: Api
@@ -43,7 +43,7 @@ export interface ListenerOptions {
 }
 
 /** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
-export function createHttpServer(options: ListenerOptions): Server {
+export function createHttpServer(options: HttpServerOptions): Server {
   const { tenants, site, app, uploads, addressOf, present, log, headMs = 10_000 } = options
   const { headers = apiHeaders } = options
   const api = getRequestListener(

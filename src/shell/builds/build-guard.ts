@@ -14,7 +14,7 @@ export function guardAgainstOtherBuilds(): void {
     event.loader = async () => {
       await loader()
       if (event.defaultPrevented || !isForeign(event)) return
-      if (!(await confirmPageClose())) return new Promise(() => {}) // never resolves, so the page stays
+      if (!(await confirmPageUnload())) return new Promise(() => {}) // never resolves, so the page stays
       event.preventDefault()
     }
   })
@@ -25,8 +25,8 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
   return theirs !== undefined && theirs !== pageVersion(document)
 }
 
-/** Returns whether the page may be closed. While uploads run, asks the person. */
-export async function confirmPageClose(): Promise<boolean> {
+/** Returns whether the page may be replaced or reloaded. While uploads run, asks the person. */
+export async function confirmPageUnload(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')
   const t = shellTranslator()

@@ -1,6 +1,6 @@
 import { pageVersion, shellTranslator } from '../kit/page.ts'
 import { showToast } from '../kit/toasts.ts'
-import { confirmPageClose } from './build-guard.ts'
+import { confirmPageUnload } from './build-guard.ts'
 
 const everyMs = 3_600_000
 
@@ -29,5 +29,5 @@ async function isOutdated(): Promise<boolean> {
 }
 
 async function reload(): Promise<void> {
-  if (await confirmPageClose()) location.reload()
+  if (await confirmPageUnload()) location.reload()
 }

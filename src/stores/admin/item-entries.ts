@@ -31,8 +31,7 @@ export function createItemEntriesStore<Entry extends { id: string }>(
 
   /**
    * Loads the first page of the entries. With `after`, the id of an entry in the list, adds the
-   * page that follows that entry. If that page fails to load, keeps the current entries
-   * and throws.
+   * page that follows that entry. If that page fails to load, keeps the current entries and throws.
    */
   async function loadPage(id: string, after?: string): Promise<void> {
     const [isStillShown, q] = [watch(id), $q.get()]

@@ -21,8 +21,9 @@ export type AcceptedFileResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
   /**
-   * Aborted when the deposit of the file is paused or cancelled. If a call is still sending the
-   * file, the call stops, and its other files are sent again without this one.
+   * Aborted when the deposit of the file is paused or cancelled. If the file still waits, it leaves
+   * the queue. If the call with the file has not been sent completely, the call stops, and its
+   * other files are sent again without this one.
    */
   signal: AbortSignal
   onStart: () => void

@@ -226,9 +226,9 @@ export function closeImport(): void {
 }
 
 /**
- * Corrects a row. The service then checks the whole import again, and the page shows the new
- * verdicts of all rows. Returns the corrected row with its verdict, or undefined if the page shows
- * another import by then.
+ * Corrects a row. The service checks this row again, and the rows with its old or new e-mail. The
+ * page then shows the new verdicts. Returns the corrected row with its verdict, or undefined if the
+ * page shows another import by then.
  */
 export async function correctRow(
   kind: ImportKind,

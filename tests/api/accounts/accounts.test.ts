@@ -209,7 +209,7 @@ describe('a sign-up', () => {
     await service.allMailsSent()
     const { link } = await service.mailTo(known.email, 'known')
     expect(link).toBe('http://localhost/en/sign-in')
-    expect(service.sentMails.filter(letter => letter.to === known.email)).toHaveLength(2)
+    expect(service.sentMails.filter(mail => mail.to === known.email)).toHaveLength(2)
     await service.mailTo(invited.email, 'activate')
   })
 
@@ -487,8 +487,8 @@ describe('an invitation', () => {
     const account = newAccount()
     const { id } = await invite(admin, account.email)
     await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
-    const letter = await service.mailTo(account.email, 'activate')
-    await activate(account, letter.token)
+    const mail = await service.mailTo(account.email, 'activate')
+    await activate(account, mail.token)
     const { access_token } = await service.signIn(account)
     expect(await whoIs(access_token)).toMatchObject({
       id,

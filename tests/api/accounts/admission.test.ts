@@ -280,12 +280,12 @@ describe('invitations', () => {
     // one that waits is not doubled
     expect((await again()).queued_until).toBe(queued)
     await app.allMailsSent()
-    expect(app.sentMails.filter(letter => letter.kind === 'activate')).toHaveLength(3)
+    expect(app.sentMails.filter(mail => mail.kind === 'activate')).toHaveLength(3)
     app.wait(3601)
     const company = app.companies[host]
     if (company) app.deps.signals.mails.send(company)
     await app.allMailsSent()
-    expect(app.sentMails.filter(letter => letter.kind === 'activate')).toHaveLength(4)
+    expect(app.sentMails.filter(mail => mail.kind === 'activate')).toHaveLength(4)
     expect(admin.host).toBe(host)
   })
 

@@ -121,11 +121,11 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const invited = await makePerson(app, true)
   const forgetful = await makePerson(app)
   await app.call(host, requestReset, { email: forgetful.email })
-  const letter = await app.mailTo(forgetful.email, 'reset')
+  const mail = await app.mailTo(forgetful.email, 'reset')
   const tokens = {
     verify: await makeMailToken(app, 'verify', waiting),
     activate: await makeMailToken(app, 'activate', invited),
-    reset: letter.token
+    reset: mail.token
   }
   const people = { verify: waiting, activate: invited, reset: forgetful }
   type Proven = { token: string; public_key_jwt: string }

@@ -203,8 +203,8 @@ async function openTab(
 ) {
   const tab = browser.openTab(`http://${person.host}/en/history`, handle)
   vi.resetModules()
-  const { setEnvironment } = await import('../../../src/stores/environment.ts')
-  setEnvironment(tab.environment)
+  const { setBrowserEnvironment } = await import('../../../src/stores/environment.ts')
+  setBrowserEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
   const users = await import('../../../src/stores/signed-in-user.ts')
   const store = await import('../../../src/stores/history/requests.ts')

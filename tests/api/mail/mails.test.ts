@@ -15,7 +15,7 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 const via = (url: string) =>
   openMailSender({ smtp: { url, from: 'register@acme.example' }, outbox: '', log: quiet })
 
-const letter: MailMessage = {
+const message: MailMessage = {
   id: '0190aaaa-0000-7000-8000-000000000001',
   kind: 'verify',
   to: 'ada@example.com',
@@ -31,19 +31,19 @@ const letter: MailMessage = {
 
 test('a mail leaves this machine over TLS only, unless the address says otherwise', async () => {
   await using plain = await openMailServer()
-  await expect((await via(plain.remoteUrl)).send(letter)).rejects.toThrow(/offers no TLS/)
+  await expect((await via(plain.remoteUrl)).send(message)).rejects.toThrow(/offers no TLS/)
   expect(plain.mails).toEqual([])
-  await (await via(`${plain.remoteUrl}?ignoreTLS=true`)).send(letter)
-  await (await via(plain.url)).send(letter)
+  await (await via(`${plain.remoteUrl}?ignoreTLS=true`)).send(message)
+  await (await via(plain.url)).send(message)
   expect(plain.mails).toMatchObject([{ secure: false }, { secure: false }])
 
   await using encrypted = await openMailServer({ tls: true })
-  await expect((await via(encrypted.remoteUrl)).send(letter)).rejects.toThrow(
+  await expect((await via(encrypted.remoteUrl)).send(message)).rejects.toThrow(
     /certificate .* NODE_EXTRA_CA_CERTS/
   )
   expect(encrypted.mails).toEqual([])
   const url = `${encrypted.remoteUrl}?tls.rejectUnauthorized=false`
-  await (await via(url)).send(letter)
+  await (await via(url)).send(message)
   expect(encrypted.mails).toMatchObject([{ secure: true }])
 })
 
@@ -63,7 +63,7 @@ test.each(kinds)(
   async kind => {
     await using server = await openMailServer()
     const mails = await via(server.url)
-    for (const locale of ['en', 'fr'] as const) await mails.send({ ...letter, kind, locale })
+    for (const locale of ['en', 'fr'] as const) await mails.send({ ...message, kind, locale })
     const [english, french] = server.mails
     expect(server.mails).toHaveLength(2)
     expect(english?.text).not.toBe(french?.text)
@@ -73,10 +73,10 @@ test.each(kinds)(
       expect(mail.to).toEqual(['ada@example.com'])
       expect(mail.headers.get('content-language')).toBe(tag)
       expect(mail.headers.get('auto-submitted')).toBe('auto-generated')
-      expect(mail.headers.get('message-id')).toBe(`<${letter.id}@docs.acme.test>`)
+      expect(mail.headers.get('message-id')).toBe(`<${message.id}@docs.acme.test>`)
       expect(mail.headers.get('from')).toContain('Acme')
       expect(mail.headers.get('subject')).toContain('Acme <b>')
-      expect(mail.text).toContain(letter.link)
+      expect(mail.text).toContain(message.link)
       expect(mail.text).not.toMatch(/\{\{|undefined/)
       expect(mail.html).toContain(`<html lang="${tag}`)
       expect(mail.html).toContain('background:#114488')
@@ -227,9 +227,9 @@ test('speaks the person’s language, else that of the host', async () => {
     await app.call('acme.localhost', requestReset, { email })
   }
   expect(await app.mailTo(english.email, 'reset')).toMatchObject({ locale: 'en' })
-  const letter = await app.mailTo(unset.email, 'reset')
-  expect(letter.locale).toBe('fr')
-  expect(new URL(letter.link).pathname).toBe('/fr/reset-password')
+  const message = await app.mailTo(unset.email, 'reset')
+  expect(message.locale).toBe('fr')
+  expect(new URL(message.link).pathname).toBe('/fr/reset-password')
 })
 
 test('sends several mails at a time, and those of another company between them', async () => {
@@ -262,7 +262,7 @@ test('sends several mails at a time, and those of another company between them',
 test('brings many mails over few connections', async () => {
   await using server = await openMailServer()
   const mails = await via(server.url)
-  const many = Array.from({ length: 20 }, (_, n) => ({ ...letter, to: `${n}@example.com` }))
+  const many = Array.from({ length: 20 }, (_, n) => ({ ...message, to: `${n}@example.com` }))
   await Promise.all(many.map(each => mails.send(each)))
   expect(server.mails).toHaveLength(20)
   expect(server.connections()).toBeLessThanOrEqual(4)
@@ -291,14 +291,14 @@ test('writes mails to the outbox where there is no server, and their links to th
   const logged: object[] = []
   const log = { ...quiet, info: (facts: object) => logged.push(facts) }
   const mails = await openMailSender({ smtp: undefined, outbox, log })
-  await mails.send(letter)
+  await mails.send(message)
   const files = await readdir(outbox)
   expect(files).toHaveLength(1)
   expect(files[0]).toMatch(/^\d{8}T\d{6}\.\d{3}Z-verify-[0-9a-f]{6}\.eml$/)
   const mail = parseMail(await readFile(join(outbox, files[0] ?? ''), 'latin1'))
   expect(mail.headers.get('from')).toContain('noreply@docs.acme.test')
-  expect(mail.text).toContain(letter.link)
+  expect(mail.text).toContain(message.link)
   expect(logged).toEqual([
-    { kind: 'verify', link: letter.link, file: join(outbox, files[0] ?? '') }
+    { kind: 'verify', link: message.link, file: join(outbox, files[0] ?? '') }
   ])
 })

@@ -9,7 +9,7 @@ import {
   logOut
 } from '../../../src/contract/sessions.ts'
 import { createUser, getUser } from '../../../src/contract/users.ts'
-import { tokenExpiry } from '../../../src/core/keys/access-token.ts'
+import { readTokenExpiry } from '../../../src/core/keys/access-token.ts'
 import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import {
   authenticate,
@@ -395,7 +395,7 @@ test('renews a token at 40 minutes left and writes to the session only then', as
 
   service.wait(61)
   const renewed = (await getsUser(access_token)).access_token ?? ''
-  expect(tokenExpiry(renewed)).toBe(Math.floor(service.deps.clock().getTime() / 1000) + 3600)
+  expect(readTokenExpiry(renewed)).toBe(Math.floor(service.deps.clock().getTime() / 1000) + 3600)
   expect(await lastSeen(account)).toEqual(service.deps.clock())
   expect(claimsOf(renewed)).toMatchObject({
     sid: claimsOf(access_token)['sid'],
@@ -412,7 +412,7 @@ test('ends a session twelve hours after sign-in, however often it was renewed', 
     service.wait(30 * 60)
     token = (await getsUser(token)).access_token ?? token
   }
-  expect(tokenExpiry(token)).toBe(Math.floor((start + 12 * 3_600_000) / 1000))
+  expect(readTokenExpiry(token)).toBe(Math.floor((start + 12 * 3_600_000) / 1000))
   expect(await getsUser(token)).not.toHaveProperty('access_token')
   service.wait(30 * 60)
   await expect(getsUser(token)).rejects.toEqual(errorWithCode('unauthenticated'))

@@ -32,7 +32,7 @@ const preferences = {
 const patienceMs = 90_000
 /**
  * CSS selectors of the elements that may have a role. Firefox computes the name of every element in
- * which it looks, and to look in the whole page takes it seconds.
+ * which it looks, and looking through a whole page takes seconds.
  */
 const elementsOf = {
   button: 'button, [role=button]',

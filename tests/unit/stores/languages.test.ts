@@ -1,10 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { setEnvironment } from '../../../src/stores/environment.ts'
+import { setBrowserEnvironment } from '../../../src/stores/environment.ts'
 import { changeLanguage } from '../../../src/stores/languages.ts'
 import { makeBrowser } from '../../helpers/browser.ts'
 
 afterEach(() => {
-  setEnvironment(undefined)
+  setBrowserEnvironment(undefined)
   vi.restoreAllMocks()
 })
 
@@ -55,6 +55,6 @@ function visit(
 ) {
   const browser = makeBrowser()
   const tab = browser.openTab(url, answer)
-  setEnvironment(tab.environment)
+  setBrowserEnvironment(tab.environment)
   return { browser, tab }
 }

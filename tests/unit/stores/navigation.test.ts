@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { setEnvironment } from '../../../src/stores/environment.ts'
+import { setBrowserEnvironment } from '../../../src/stores/environment.ts'
 import { navigate } from '../../../src/stores/navigation.ts'
 import { makeBrowser } from '../../helpers/browser.ts'
 
-afterEach(() => setEnvironment(undefined))
+afterEach(() => setBrowserEnvironment(undefined))
 
 test('opens a page of this site, in place of the present one if asked', async () => {
   const { opened } = visit()
@@ -43,6 +43,6 @@ test('is the only way to another page', () => {
 
 function visit() {
   const tab = makeBrowser().openTab('https://docs.acme.test/en/verify', () => new Response())
-  setEnvironment(tab.environment)
+  setBrowserEnvironment(tab.environment)
   return tab
 }

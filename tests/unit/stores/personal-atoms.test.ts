@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { setEnvironment } from '../../../src/stores/environment.ts'
+import { setBrowserEnvironment } from '../../../src/stores/environment.ts'
 import { personalAtoms } from '../../../src/stores/personal-atoms.ts'
 import { beginSession, signOut } from '../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
@@ -34,7 +34,7 @@ await Promise.all(
   Object.values(import.meta.glob('../../../src/stores/**/*.ts')).map(load => load())
 )
 
-afterEach(() => setEnvironment(undefined))
+afterEach(() => setBrowserEnvironment(undefined))
 
 test('after a sign-out every personal store has its first value', async () => {
   await openBrowser()
@@ -58,7 +58,7 @@ test('what waits for a person to sign in again stays until somebody else does', 
 async function openBrowser() {
   const browser = makeBrowser()
   const tab = browser.openTab('http://localhost:4321/en', () => new Response(null, { status: 503 }))
-  setEnvironment(tab.environment)
+  setBrowserEnvironment(tab.environment)
   const signInAs = (sub: string) =>
     beginSession(makeToken({ sub, exp: browser.now() / 1000 + 3600 }))
   await signInAs('ada')

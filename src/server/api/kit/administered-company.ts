@@ -5,10 +5,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { requireAdministeredCompany } from '../../domain/companies/companies.ts'
-import {
-  getTenantOfCompany,
-  readHostForMailsWithoutLinks
-} from '../../domain/companies/served-hosts.ts'
+import { getTenantOfCompany, readPrimaryOrOldestHost } from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
@@ -69,15 +66,15 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
 
 /**
  * Returns the company that a call administers, with the host to name in the mails that the call
- * sends. Throws `host_needed` if these mails have links (`hasLinks`) and the company has no host.
+ * sends. Throws `host_needed` if the links in these mails must work and the company has no host.
  */
 export async function administeredSendingCompany(
   c: ApiContext,
-  hasLinks: boolean
+  linksMustWork: boolean
 ): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), administeredCompanyId(c)]
-  if (hasLinks || acting === company_id) return administeredTenant(c)
-  return { company_id: acting, host: await readHostForMailsWithoutLinks(c.get('deps'), acting) }
+  if (linksMustWork || acting === company_id) return administeredTenant(c)
+  return { company_id: acting, host: await readPrimaryOrOldestHost(c.get('deps'), acting) }
 }
 
 /**

@@ -240,8 +240,8 @@ type Queued = Pick<InvitationResult, 'queued_until'>
 
 /**
  * Queues invitation mails, except to people whose invitation is already scheduled for later.
- * Returns for each person when the mail is sent, or an empty object if it is sent now, in the order
- * of `invitees`.
+ * Returns an item for each person, in the order of `invitees`: the time at which the mail will be
+ * sent, or an empty object if it is sent now.
  */
 async function queueInvitations(
   tx: Tx,
@@ -314,8 +314,8 @@ interface Reservation {
 /**
  * Reserves a time for mailing an invitation to each of `emails`: now, or the first time that the
  * limits of the e-mail and of the company allow. If an invitation to an e-mail is already queued,
- * returns its time, with `isNew` false. Returns the reservations in the order of `emails`. No e-mail
- * may occur twice.
+ * returns its time, with `isNew` false. Returns the reservations in the order of `emails`. No
+ * e-mail may occur twice.
  */
 export async function scheduleInvitations(
   tx: Tx,

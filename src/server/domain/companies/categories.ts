@@ -143,8 +143,8 @@ type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateCate
  * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
  * to later deposits, not to existing ones. Throws `changed_meanwhile` if `version` is not the
  * present version, and `name_taken` if another category has one of the names. Throws
- * `default_group_private` if a category that is not public would be open to the default group, which
- * everybody who signs up joins.
+ * `default_group_private` if a category that is not public would be open to the default group,
+ * which everybody who signs up joins.
  */
 export async function updateCategory(
   deps: AuditDeps,

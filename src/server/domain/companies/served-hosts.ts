@@ -248,11 +248,12 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 }
 
 /**
- * Returns the host to name in mails without links: the host of the company's primary domain. If
- * the company has no primary domain, returns the host of its oldest domain, even if no pages are
- * served there. Used for mails that an operator of another company causes.
+ * Returns the host to name in mails whose link need not work, such as the notice of a deletion: the
+ * host of the company's primary domain. If the company has no primary domain, returns the host of
+ * its oldest domain, even if no pages are served there. Used for mails that an operator of another
+ * company causes.
  */
-export async function readHostForMailsWithoutLinks(
+export async function readPrimaryOrOldestHost(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<string> {

@@ -146,8 +146,9 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 /**
  * Returns for each fingerprint at most two deposits that `person` may find: the oldest one whose
  * original file matches, and the oldest one whose stored copy matches. More would make the response
- * large. The results are in the order of `tags`, which are the keyed hashes of the fingerprints. A single query looks up deposits and
- * permissions, so that the response time does not reveal whether a hidden deposit exists.
+ * large. The results are in the order of `tags`, which are the keyed hashes of the fingerprints. A
+ * single query looks up deposits and permissions, so that the response time does not reveal whether
+ * a hidden deposit exists.
  */
 async function lookUp(
   tx: Tx,

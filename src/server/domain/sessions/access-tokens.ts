@@ -42,7 +42,7 @@ export async function issueAccessToken(
  * Returns when an access token that is issued now expires: after an hour, or at `sessionEnd` if
  * that is earlier.
  */
-export function accessTokenExpiry(now: Date, sessionEnd: Date): Date {
+export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + accessTokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
@@ -50,7 +50,7 @@ export function accessTokenExpiry(now: Date, sessionEnd: Date): Date {
  * Returns a new token reader, which verifies access tokens. The reader remembers which tokens it
  * has verified, so it verifies each signature once.
  */
-export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): AccessTokenReader {
+export function createAccessTokenReader(keys: Pick<Keys, 'verifyingKey'>): AccessTokenReader {
   const proofs = new Map<string, Proof>()
 
   /**

@@ -20,7 +20,7 @@ import {
   type RateLimitName,
   refundRateLimit
 } from '../limits/rate-limits.ts'
-import { accessTokenExpiry, issueAccessToken } from './access-tokens.ts'
+import { issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
 import { createSession } from './sessions.ts'
@@ -91,7 +91,7 @@ export async function logIn(
     session_id,
     pending,
     signedIn: created_at,
-    expires: accessTokenExpiry(created_at, expires_at)
+    expires: newAccessTokenExpiry(created_at, expires_at)
   })
   return { access_token, device: createDeviceProof(deps, company_id, user_id) }
 }

@@ -8,7 +8,7 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { usedChallengeRow } from '../key-proofs/challenges.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { accessTokenExpiry, accessTokenMinutes, issueAccessToken } from './access-tokens.ts'
+import { accessTokenMinutes, issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 
 /** The signed-in caller. Their permissions are read from the database for each call. */
 export interface AuthenticatedCaller {
@@ -69,7 +69,7 @@ export async function renewAccessToken(
   { tenant, person }: { tenant: Tenant; person: AuthenticatedCaller }
 ): Promise<string | undefined> {
   const now = deps.clock()
-  const expires = accessTokenExpiry(now, person.session_expires)
+  const expires = newAccessTokenExpiry(now, person.session_expires)
   const left = person.token_expires.getTime() - now.getTime()
   const gained = expires.getTime() - person.token_expires.getTime()
   const isNear = left <= renewMinutes * 60_000 && gained >= 1000

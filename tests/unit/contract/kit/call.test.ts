@@ -24,8 +24,11 @@ test('throws the reason of the caller who aborts within the answer', async () =>
   const controller = new AbortController()
   const reason = new Error('the page is closed')
   controller.abort(reason)
-  const options = { base, signal: controller.signal, fetch: answerThatEnds(reason) }
-  await expect(call(getUser, {}, options)).rejects.toBe(reason)
+  const { signal } = controller
+  const broken = answerThatEnds(new TypeError('aborted'))
+  await expect(call(getUser, {}, { base, signal, fetch: broken })).rejects.toBe(reason)
+  const refused = async () => Response.json({ code: 'internal' }, { status: 500 })
+  await expect(call(getUser, {}, { base, signal, fetch: refused })).rejects.toBe(reason)
 })
 
 function answerThatEnds(reason: Error): NonNullable<CallOptions['fetch']> {

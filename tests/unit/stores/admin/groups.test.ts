@@ -14,7 +14,7 @@ import {
   searchMembers,
   updateGroup
 } from '../../../../src/stores/admin/groups.ts'
-import { setEnvironment } from '../../../../src/stores/environment.ts'
+import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
 import { $route } from '../../../../src/stores/routes.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
@@ -54,12 +54,12 @@ beforeEach(async () => {
     if (answer) return answer()
     return request.method === 'GET' ? Response.json([]) : new Response(null, { status: 204 })
   })
-  setEnvironment(tab.environment)
+  setBrowserEnvironment(tab.environment)
   await beginSession(makeToken({ sub: 'ada', exp: browser.now() / 1000 + 3600 }))
 })
 afterEach(async () => {
   await signOut()
-  setEnvironment(undefined)
+  setBrowserEnvironment(undefined)
 })
 
 test('a group that arrives after the sign-out is not shown', async () => {

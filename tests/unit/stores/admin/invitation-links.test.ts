@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createInvitationLinkFile } from '../../../../src/stores/admin/invitation-links.ts'
-import { setEnvironment } from '../../../../src/stores/environment.ts'
+import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
 import { $route } from '../../../../src/stores/routes.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
@@ -33,12 +33,12 @@ beforeEach(async () => {
     }
     return Response.json({ links: [person], until, next: n < 3 ? idOf(n) : null })
   })
-  setEnvironment(tab.environment)
+  setBrowserEnvironment(tab.environment)
   await beginSession(makeToken({ sub: 'ada', exp: browser.now() / 1000 + 3600 }))
 })
 afterEach(async () => {
   await signOut()
-  setEnvironment(undefined)
+  setBrowserEnvironment(undefined)
 })
 
 test('the links of all calls are in the file', async () => {

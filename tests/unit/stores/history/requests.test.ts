@@ -304,8 +304,8 @@ async function open() {
     return new Response(null, { status: 204 })
   })
   vi.resetModules()
-  const { setEnvironment } = await import('../../../../src/stores/environment.ts')
-  setEnvironment(tab.environment)
+  const { setBrowserEnvironment } = await import('../../../../src/stores/environment.ts')
+  setBrowserEnvironment(tab.environment)
   const sessions = await import('../../../../src/stores/sessions.ts')
   const store = await import('../../../../src/stores/history/requests.ts')
   // loaded at the first use, which on a busy machine takes longer than a test waits

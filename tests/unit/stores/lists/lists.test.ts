@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
-import { setEnvironment } from '../../../../src/stores/environment.ts'
+import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
 import { createListStore } from '../../../../src/stores/lists/lists.ts'
 import { isSameQuery } from '../../../../src/stores/lists/paged-list.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
@@ -14,12 +14,12 @@ interface Row {
 beforeEach(async () => {
   const browser = makeBrowser()
   const tab = browser.openTab('http://localhost:4321/en', () => new Response(null, { status: 503 }))
-  setEnvironment(tab.environment)
+  setBrowserEnvironment(tab.environment)
   await beginSession(makeToken({ sub: 'ada', exp: browser.now() / 1000 + 3600 }))
 })
 afterEach(async () => {
   await signOut()
-  setEnvironment(undefined)
+  setBrowserEnvironment(undefined)
 })
 
 test('loads page by page, after the last row of the page before, and no row twice', async () => {
