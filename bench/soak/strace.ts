@@ -69,12 +69,14 @@ async function attached(child: ChildProcess, processes: number): Promise<void> {
 
 /**
  * Parses the output of strace. If other calls ended during a call, strace shows that call on two
- * lines.
+ * lines. The second line is missing if strace stopped before it had seen the call end, although the
+ * receiver of a message may have it by then.
  */
 function callsIn(text: string): SystemCall[] {
   const open = new Map<string, { text: string; begun: number }>()
   const calls: SystemCall[] = []
-  for (const [at, line] of text.split('\n').entries()) {
+  const lines = text.split('\n')
+  for (const [at, line] of lines.entries()) {
     const [, thread = '', said = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? []
     if (said.endsWith(' <unfinished ...>')) {
       open.set(thread, { text: said.slice(0, -' <unfinished ...>'.length), begun: at })
@@ -83,11 +85,16 @@ function callsIn(text: string): SystemCall[] {
     const [resumed] = /^<\.\.\. \w+ resumed>/.exec(said) ?? ['']
     const first = resumed ? open.get(thread) : { text: '', begun: at }
     if (!first) continue // it began before strace was attached
+    if (resumed) open.delete(thread)
     const whole = first.text + said.slice(resumed.length)
     const [, name] = /^(\w+)\(/.exec(whole) ?? []
     if (!name) continue
     const injected = whole.endsWith('(INJECTED)')
     calls.push({ name, text: whole, begun: first.begun, ended: at, injected })
+  }
+  for (const unfinished of open.values()) {
+    const [, name = ''] = /^(\w+)\(/.exec(unfinished.text) ?? []
+    calls.push({ ...unfinished, name, ended: lines.length, injected: false })
   }
   return calls
 }

@@ -30,6 +30,7 @@ const preferences = {
 }
 
 const patienceMs = 90_000
+
 /**
  * CSS selectors of the elements that may have a role. Firefox computes the name of every element in
  * which it looks, and looking through a whole page takes seconds.
@@ -50,6 +51,9 @@ interface AccessibleValue {
   role?: Role
   name: string
 }
+
+/** Matches the error that Firefox logs if its page is left while a font loads. */
+const abortedFont = /^downloadable font: download failed .* status=2152398850 / // NS_BINDING_ABORTED
 
 /** The End key in the notation of WebDriver. */
 const endKey = '\uE010'
@@ -103,7 +107,8 @@ function makeTab(wire: Wire, context: string, userContext: string) {
   const faults: string[] = []
   const sent: string[] = []
   wire.listen('log.entryAdded', ({ level, text, source }) => {
-    if (source.context === context && level === 'error') faults.push(text)
+    const isFault = level === 'error' && !abortedFont.test(text)
+    if (source.context === context && isFault) faults.push(text)
   })
   wire.listen('network.beforeRequestSent', ({ context: from, request }) => {
     const isAsking = ['GET', 'OPTIONS'].includes(request.method)
