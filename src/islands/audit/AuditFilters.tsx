@@ -9,15 +9,15 @@ import { DayRangeFields, DayRangeWarning } from '../lists/DayRange.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { LabeledFilter } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
+import { type AuditQuery, type AuditQueryChange, auditFilterOf } from './audit-query.ts'
 import { actionsByKind, parseAuditAction } from './audit-translator.ts'
-import { type AuditUrlFilterChange, type AuditUrlFilters, auditFilterOf } from './audit-url.ts'
 
 interface AuditFiltersProps {
-  address: AuditUrlFilters
+  address: AuditQuery
   company: string
   /** Names of people and items that the list shows, by id. */
   names: ReadonlyMap<string, string>
-  onChange: (address: AuditUrlFilters) => void
+  onChange: (address: AuditQuery) => void
 }
 
 /**
@@ -28,8 +28,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
   const { t } = useTranslation()
   // a person may be chosen who made no change, so the list does not name them
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
-  const set = (change: AuditUrlFilterChange) =>
-    onChange(withoutEmptyFilters({ ...address, ...change }))
+  const set = (change: AuditQueryChange) => onChange(withoutEmptyFilters({ ...address, ...change }))
   const { actor, target, action } = address
   const nameOf = (id: string) => names.get(id) ?? chosen.get(id)
   const search = async (text: string) => {

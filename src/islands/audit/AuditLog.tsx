@@ -12,7 +12,7 @@ import { ListFrame } from '../lists/ListFrame.tsx'
 import { useListAddress } from '../lists/use-address.ts'
 import { AuditEntry } from './AuditEntry.tsx'
 import { AuditFilters } from './AuditFilters.tsx'
-import { auditFilterOf, readAuditUrl, writeAuditUrl } from './audit-url.ts'
+import { auditFilterOf, formatAuditQuery, parseAuditQuery } from './audit-query.ts'
 
 /** Lists who changed what in a company, newest first, with filters and an export. */
 export const AuditLog = withTranslation(function AuditLog() {
@@ -22,7 +22,7 @@ export const AuditLog = withTranslation(function AuditLog() {
   const rows = useStore(auditList.$rows, { ssr: 'initial' })
   const status = useStore(auditList.$status, { ssr: 'initial' })
   const query = useStore(auditList.$query, { ssr: 'initial' })
-  const { address, change } = useListAddress(readAuditUrl, writeAuditUrl)
+  const { address, change } = useListAddress(parseAuditQuery, formatAuditQuery)
   const names = useMemo(() => namesIn(rows), [rows])
   const params: Record<string, string> = route?.params ?? {}
   const { company } = params

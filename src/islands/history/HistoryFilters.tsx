@@ -6,12 +6,12 @@ import { DayRangeFields, DayRangeWarning } from '../lists/DayRange.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
-import { type HistoryUrlParams, requestFilterOf, requestStates } from './history-query.ts'
+import { type HistoryQuery, requestFilterOf, requestStates } from './history-query.ts'
 
 interface HistoryFiltersProps {
-  address: HistoryUrlParams
+  address: HistoryQuery
   categories: readonly Category[]
-  onChange: (address: HistoryUrlParams) => void
+  onChange: (address: HistoryQuery) => void
 }
 
 /**
@@ -24,7 +24,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
   const panel = useId()
   const { q: _q, request: _request, ...filters } = address
   const count = Object.keys(filters).length
-  const set = (change: { [Name in keyof HistoryUrlParams]?: HistoryUrlParams[Name] | undefined }) =>
+  const set = (change: { [Name in keyof HistoryQuery]?: HistoryQuery[Name] | undefined }) =>
     onChange(withoutEmptyFilters({ ...address, ...change }))
   const save = async () => {
     const { downloadHistory } = await loadCode(() => import('../files/download-exports.ts'))

@@ -22,7 +22,7 @@ import { useListAddress, withoutEmptyFilters } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
   formatHistoryQuery,
-  type HistoryUrlParams,
+  type HistoryQuery,
   parseHistoryQuery,
   requestFilterOf
 } from './history-query.ts'
@@ -70,9 +70,9 @@ const noCategories: never[] = []
 const EmptyHistory = lazyComponent(async () => (await import('./EmptyHistory.tsx')).EmptyHistory)
 
 interface ResultsProps {
-  address: HistoryUrlParams
+  address: HistoryQuery
   names: ReadonlyMap<string, string>
-  onChange: (address: HistoryUrlParams) => void
+  onChange: (address: HistoryQuery) => void
 }
 
 function Results({ address, names, onChange }: ResultsProps) {

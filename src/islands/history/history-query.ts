@@ -23,7 +23,7 @@ export const requestStates = [
  * The filters and the open request, as the page's address contains them. `from` and `to` are the
  * first and the last day, in the person's time zone.
  */
-export interface HistoryUrlParams {
+export interface HistoryQuery {
   kind?: 'deposit' | 'verify'
   state?: RequestState
   category?: string
@@ -40,7 +40,7 @@ const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as con
  * Returns the filters and the open request from the query of an address:
  * `?kind=deposit&from=2026-05-03`. Ignores unknown parameters and invalid values.
  */
-export function parseHistoryQuery(search: string): HistoryUrlParams {
+export function parseHistoryQuery(search: string): HistoryQuery {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find(value => value === query.get(name))
@@ -60,7 +60,7 @@ export function parseHistoryQuery(search: string): HistoryUrlParams {
  * Returns the filters and the open request as the query of an address: `?kind=deposit`. Returns an
  * empty text if there are none.
  */
-export function formatHistoryQuery(address: HistoryUrlParams): string {
+export function formatHistoryQuery(address: HistoryQuery): string {
   return formatFilterQuery(names, address)
 }
 
@@ -68,6 +68,6 @@ export function formatHistoryQuery(address: HistoryUrlParams): string {
  * Returns the filter for the API. `from` becomes the time when its day begins, and `to` the time
  * when its day ends, in the person's time zone.
  */
-export function requestFilterOf({ request: _, ...filters }: HistoryUrlParams): RequestFilter {
+export function requestFilterOf({ request: _, ...filters }: HistoryQuery): RequestFilter {
   return { ...filters, ...dayRangeToTimes(filters) }
 }

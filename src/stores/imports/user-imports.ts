@@ -112,8 +112,8 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
 }
 
 /**
- * Returns the cells of a row in the form in which they are sent: blank cells are left out, except
- * the e-mail, and long ones are cut.
+ * Returns the cells of a row as they are sent. Blank cells are left out, except the e-mail. Long
+ * cells are cut.
  */
 function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)

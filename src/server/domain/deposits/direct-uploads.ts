@@ -178,18 +178,18 @@ export async function waitForFinalState(
       change.stop()
       return request
     }
-    await change.come
+    await change.changed
   }
 }
 
 /**
- * Starts to listen for a change of the person's history. The promise `come` resolves when the
+ * Starts to listen for a change of the person's history. The promise `changed` resolves when the
  * history changes. It also resolves after a second, because the signal of another process may get
  * lost. `stop` ends the listening and resolves the promise.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
-  const come = new Promise<void>(resolve => {
+  const changed = new Promise<void>(resolve => {
     const timer = setTimeout(() => stop(), lookMs)
     const ignore = deps.signals.events.on(({ company, user }) => {
       if (company === who.company_id && user === who.user_id) stop()
@@ -200,7 +200,7 @@ function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string })
       resolve()
     }
   })
-  return { come, stop: () => stop() }
+  return { changed, stop: () => stop() }
 }
 
 async function reserve(

@@ -13,7 +13,7 @@ import { parseAuditAction } from './audit-translator.ts'
  * The filters of the audit log, as the page's address contains them. `from` and `to` are the first
  * and the last day, in the person's time zone.
  */
-export interface AuditUrlFilters {
+export interface AuditQuery {
   actor?: string
   target?: string
   action?: AuditAction
@@ -24,10 +24,10 @@ export interface AuditUrlFilters {
 const names = ['actor', 'target', 'action', 'from', 'to'] as const
 
 /**
- * Reads the query `?action=group.update&from=2026-05-03`. Ignores parameters and values that
- * `writeAuditUrl` does not write.
+ * Reads the query `?action=group.update&from=2026-05-03`. Ignores unknown parameters
+ * and invalid values.
  */
-export function readAuditUrl(search: string): AuditUrlFilters {
+export function parseAuditQuery(search: string): AuditQuery {
   const query = new URLSearchParams(search)
   return withoutEmptyFilters({
     actor: parseId(query.get('actor')),
@@ -42,7 +42,7 @@ export function readAuditUrl(search: string): AuditUrlFilters {
  * Returns the filters as the query of an address: `?action=group.update`. Returns an empty text if
  * no filter is set.
  */
-export function writeAuditUrl(address: AuditUrlFilters): string {
+export function formatAuditQuery(address: AuditQuery): string {
   return formatFilterQuery(names, address)
 }
 
@@ -50,11 +50,11 @@ export function writeAuditUrl(address: AuditUrlFilters): string {
  * Returns the filters for the API. `from` becomes the time when its day begins, and `to` the time
  * when its day ends, in the person's time zone.
  */
-export function auditFilterOf(address: AuditUrlFilters): AuditFilter {
+export function auditFilterOf(address: AuditQuery): AuditFilter {
   return { ...address, ...dayRangeToTimes(address) }
 }
 
 /** A change of the filters. An undefined or empty value removes a filter. */
-export type AuditUrlFilterChange = {
-  [Name in keyof AuditUrlFilters]?: AuditUrlFilters[Name] | undefined
+export type AuditQueryChange = {
+  [Name in keyof AuditQuery]?: AuditQuery[Name] | undefined
 }
