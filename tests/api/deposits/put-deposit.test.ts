@@ -301,7 +301,7 @@ test('gives back what many broken calls had reserved', async () => {
       })
     )
   }
-  for (let tries = 0; (await reserved()) > 0 && tries < 1000; tries++) await sleep(20)
-  expect(await reserved()).toBe(0)
-  expect(await staged()).toEqual([])
+  await expect.poll(reserved).toBe(0)
+  // a file is deleted only after its reservation has been given back
+  await expect.poll(staged).toEqual([])
 })
