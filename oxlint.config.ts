@@ -353,7 +353,7 @@ export const doors: Record<string, string[]> = {
     'password-resets.ts',
     'signups.ts',
     'user-import-rows.ts',
-    'user-import-steps.ts',
+    'user-import-functions.ts',
     'users.ts'
   ],
   'src/server/domain/companies': [
@@ -390,9 +390,9 @@ export const doors: Record<string, string[]> = {
   ],
   'src/server/domain/audit': [
     'audit-check.ts',
+    'audit-entries.ts',
     'audit-history-reads.ts',
-    'audit-log.ts',
-    'audit.ts'
+    'audit-list.ts'
   ],
   'src/server/domain/evidence': ['company-keys.ts', 'log-leaves.ts', 'sealed-openings.ts'],
   'src/server/domain/history': [

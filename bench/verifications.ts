@@ -34,9 +34,6 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     callers,
     company: company_id
   })
-  const connections = await Promise.all(
-    Array.from({ length: callers }, () => Connection.open(service.port))
-  )
   const oursSpent = () => processorSecondsOf(service.pid(), service)
   const itsSpent = () => processorSecondsOf(peer.pid, service)
   const seconds = options.quick ? 1 : 2
@@ -47,6 +44,10 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     options.say(`filling in ${(size - filled).toLocaleString('en')} deposits`)
     known.push(...(await fill(internals, filled, size, options.signal)))
     filled = size
+    // only now, because the service closes a connection that was idle for 75 seconds
+    const connections = await Promise.all(
+      Array.from({ length: callers }, () => Connection.open(service.port))
+    )
     for (const batchSize of batchSizes) {
       const batches = Array.from({ length: 2000 }, () => pick(known, batchSize))
       const requests = batches.map(batch =>
@@ -85,8 +86,8 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
         note: `${processorTimeNote(figures)}, for ${batchSize === 1 ? 'one' : `all ${batchSize}`}`
       })
     }
+    for (const connection of connections) connection.close()
   }
-  for (const connection of connections) connection.close()
   return rows
 }
 

@@ -1,6 +1,6 @@
 import { pagePath } from '../core/pages/page-table.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { $companyName, loadCompanyName } from '../stores/admin/companies.ts'
+import { $bannerCompany, loadBannerCompany } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/signed-in-user.ts'
@@ -28,7 +28,7 @@ export function startAdminPages(): void {
     openOwnCompany()
     showActing()
   })
-  $companyName.listen(showActing)
+  $bannerCompany.listen(showActing)
 }
 
 function addCompany(): void {
@@ -81,13 +81,13 @@ function showActing(): void {
   const isOther = isOperator && company !== undefined && company !== own?.id
   banner.hidden = !isOther
   if (!isOther) return
-  const seen = $companyName.get()
+  const seen = $bannerCompany.get()
   if (seen?.id === company) {
     showInPath(seen.name)
     words.textContent = (words.dataset['named'] ?? '').replace('{{company}}', () => seen.name)
   } else if (asked !== company) {
     asked = company
-    void loadCompanyName(company)
+    void loadBannerCompany(company)
   }
 }
 

@@ -1,4 +1,4 @@
-import { resolveNavigation } from '../core/pages/navigation.ts'
+import { resolveLink } from '../core/pages/navigation.ts'
 import { browserEnvironment } from './environment.ts'
 
 interface NavigationOptions {
@@ -17,7 +17,7 @@ export async function navigate(
 ): Promise<void> {
   const { pageLocation, openPage, openSite } = browserEnvironment()
   const { protocol, host, pathname, search } = pageLocation()
-  const { kind, href } = resolveNavigation(to, `${protocol}//${host}${pathname}${search}`, {
+  const { kind, href } = resolveLink(to, `${protocol}//${host}${pathname}${search}`, {
     external
   })
   if (kind === 'away') openSite(href)

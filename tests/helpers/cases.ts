@@ -10,7 +10,7 @@ import {
 } from '../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../src/contract/kit/errors.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
-import { addAuditEntry } from '../../src/server/domain/audit/audit.ts'
+import { addAuditEntry } from '../../src/server/domain/audit/audit-entries.ts'
 import { newId } from '../../src/server/domain/ids.ts'
 import { createApiKeySecret } from '../../src/server/domain/sessions/api-key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'

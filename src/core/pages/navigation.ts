@@ -2,14 +2,10 @@
 export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Resolves the address `to` against the address `from` of the current page. With `external`, `to`
+ * Returns where a link to the address `to` on the page `from` leads. With `external`, `to`
  * may be an http or https address of another site. Throws for any other address outside this site.
  */
-export function resolveNavigation(
-  to: string,
-  from: string,
-  { external = false } = {}
-): LinkDestination {
+export function resolveLink(to: string, from: string, { external = false } = {}): LinkDestination {
   const url = new URL(to, from)
   if (url.origin === new URL(from).origin) return { kind: 'page', href: url.href }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {

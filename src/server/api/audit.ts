@@ -1,5 +1,5 @@
 import { exportAuditEntries, listAuditEntries } from '../../contract/audit.ts'
-import * as auditLog from '../domain/audit/audit-log.ts'
+import * as auditLog from '../domain/audit/audit-list.ts'
 import { administeredCompanyId } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'

@@ -9,9 +9,10 @@ export interface RequestQueue {
 }
 
 /**
- * Creates a queue that serves the HTTP requests of a connection one after the other. A client may
- * send thousands of requests before it reads a response, and Node emits all of them immediately. So
- * the queue stops reading from the connection while a request waits.
+ * Creates a queue for the HTTP requests of all connections. It serves the requests of each
+ * connection one after the other. A client may send thousands of requests before it reads a
+ * response, and Node emits all of them immediately. So the queue stops reading from a connection
+ * while one of its requests waits.
  */
 export function createRequestQueue(): RequestQueue {
   /**

@@ -22,10 +22,10 @@ export type CompanyOverviewState =
 export const $companyOverview = personalAtom<CompanyOverviewState>({ status: 'loading' })
 
 /**
- * Id and name of the company whose name was loaded last. The banner of operators who act in another
- * company shows the name.
+ * The company whose name the banner shows to operators who act in another company. It is the
+ * company that was loaded last.
  */
-export const $companyName = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
+export const $bannerCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
 export interface FirstAdminInvitation {
   company: string
@@ -81,16 +81,16 @@ export async function loadCompanyOverview(id: string): Promise<void> {
   const [company, groups] = next
   const hasMoreGroups = groups.length === mostGroups
   $companyOverview.set({ status: 'ready', company, groups, hasMoreGroups })
-  $companyName.set(company)
+  $bannerCompany.set(company)
 }
 
 /**
- * Loads the name of a company into `$companyName`. If that fails, `$companyName` stays as it is.
+ * Loads a company into `$bannerCompany`. If that fails, `$bannerCompany` stays as it is.
  */
-export async function loadCompanyName(id: string): Promise<void> {
+export async function loadBannerCompany(id: string): Promise<void> {
   const session = sessionGeneration()
   const company = await resultOrError(() => callAdminApi('getCompany', { id }, { company: id }))
-  if (session === sessionGeneration() && !(company instanceof AppError)) $companyName.set(company)
+  if (session === sessionGeneration() && !(company instanceof AppError)) $bannerCompany.set(company)
 }
 
 /**
@@ -154,7 +154,7 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
     return company
   }
   $companyOverview.set({ ...before, company: { ...before.company, ...company } })
-  $companyName.set(company)
+  $bannerCompany.set(company)
   return company
 }
 

@@ -20,7 +20,7 @@ import {
   initialPreviousHash
 } from '../../../src/core/evidence/audit-entry.ts'
 import { type CompanyId, inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
-import { addAuditEntry } from '../../../src/server/domain/audit/audit.ts'
+import { addAuditEntry } from '../../../src/server/domain/audit/audit-entries.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import { statementsOf } from '../../helpers/database.ts'

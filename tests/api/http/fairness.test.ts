@@ -10,9 +10,9 @@ import {
 } from '../../../src/contract/imports.ts'
 import { connectionAllocatorOf } from '../../../src/server/db/open.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
-import { userImportSteps } from '../../../src/server/domain/accounts/user-import-steps.ts'
+import { userImportFunctions } from '../../../src/server/domain/accounts/user-import-functions.ts'
 import {
-  type ImportSteps,
+  type ImportFunctions,
   workOnNextImport
 } from '../../../src/server/domain/imports/import-work.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -117,19 +117,20 @@ test('a company that runs an import is served, though others are active and it h
   await makeAdmins(app.owner)
   const { [acme]: company, 'beta.localhost': other } = app.companies
   if (!company || !other) throw new Error('no companies')
-  const work = (steps: ImportSteps) => workOnNextImport(app.deps, company, steps, () => false)
+  const work = (functions: ImportFunctions) =>
+    workOnNextImport(app.deps, company, functions, () => false)
   const file = { file_name: 'people.csv', rows: 1, bytes: 20, send_invitations: false }
   const { id } = await ada.call(createImport, file)
   await ada.call(storeImportRows, { id, from: 1, rows: [{ email: 'bob@example.com' }] })
   await ada.call(checkImport, { id })
-  await work(userImportSteps)
+  await work(userImportFunctions)
   await ada.call(runImport, { id, skip_refused: false })
 
   const begun = Promise.withResolvers<void>()
   const isOver = Promise.withResolvers<void>()
-  const { apply } = userImportSteps
+  const { apply } = userImportFunctions
   const running = work({
-    ...userImportSteps,
+    ...userImportFunctions,
     async apply(...given) {
       begun.resolve()
       await isOver.promise

@@ -13,7 +13,7 @@ import {
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { InvitationLinks } from '../../../contract/members.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readImport } from '../imports/imports.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'

@@ -1,5 +1,5 @@
 import { inCompany } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'

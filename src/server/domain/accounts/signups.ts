@@ -10,7 +10,7 @@ import {
   updateInCompany
 } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { getPrimaryHost, webOriginOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'

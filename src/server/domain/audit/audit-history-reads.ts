@@ -1,7 +1,7 @@
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { type AdminCall, addAuditEntry } from './audit.ts'
+import { type AdminCall, addAuditEntry } from './audit-entries.ts'
 
 /** The shortest time between two entries about the same reader of the history, in milliseconds. */
 const entryMs = 10 * 60_000

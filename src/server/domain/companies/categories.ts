@@ -17,7 +17,7 @@ import {
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'

@@ -13,7 +13,7 @@ import {
   type TxWithoutCompany,
   toCompanyId
 } from '../../db/scope.ts'
-import { type AdminCall, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'

@@ -3,7 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { AdminCall } from '../audit/audit.ts'
+import type { AdminCall } from '../audit/audit-entries.ts'
 
 /** The domain that an administrator changes, its company, and the administrator. */
 export interface DomainCall extends AdminCall {

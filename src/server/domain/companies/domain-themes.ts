@@ -12,7 +12,7 @@ import {
 } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AuditDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requireVersion, type VersionedChange } from '../versions.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'

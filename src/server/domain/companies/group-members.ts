@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectById, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
 import { requireGroup } from './groups.ts'
 

@@ -10,7 +10,7 @@ import { getCategoryRulesForFile } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, createUpload } from './new-deposits.ts'
 import { encryptDigest } from './upload-digests.ts'
-import { completeUpload, endIncompleteUpload, findUpload, type Upload } from './uploads.ts'
+import { completeUpload, discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
 
 /**
  * The caller of a `PUT /deposit` counts as disconnected after this many milliseconds without a
@@ -117,7 +117,7 @@ export async function abandonDirectUpload(
   upload: Upload,
   state: 'cancelled' | 'failed'
 ): Promise<void> {
-  await endIncompleteUpload(deps, upload, state, tx => forget(tx, file, upload))
+  await discardIncompleteUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
 /** Creates a deposit that stores the fingerprint of a file and not its bytes. */

@@ -141,7 +141,7 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
  * complete.
  */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
-  if (await endIncompleteUpload(deps, upload, 'cancelled', async () => {})) return
+  if (await discardIncompleteUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
@@ -150,7 +150,7 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
  * service, and otherwise `cancelled`. Calls `also` in the same transaction. Returns false if the
  * upload was already complete or ended.
  */
-export async function endIncompleteUpload(
+export async function discardIncompleteUpload(
   deps: Deps,
   upload: Upload,
   state: 'cancelled' | 'failed',

@@ -12,7 +12,7 @@ import {
 } from '../../db/company-queries.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {

@@ -8,7 +8,7 @@ import {
 import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { freeLeaseCondition, type Lease, leaseRow, releaseLease } from '../leases.ts'
@@ -42,7 +42,7 @@ export interface AppliedCounts {
  * What the import job does with rows of one kind, such as people. A function with the parameter
  * `slice` works only on the rows of that slice.
  */
-export interface ImportSteps {
+export interface ImportFunctions {
   /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */
   checkRows(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /**
@@ -122,16 +122,16 @@ class Stopped extends Error {}
 export async function workOnNextImport(
   deps: WorkDeps,
   company_id: CompanyId,
-  steps: ImportSteps,
+  functions: ImportFunctions,
   stopping: () => boolean
 ): Promise<boolean> {
   const work = await inBackground(deps, { company_id }, tx => claimImport(tx, deps))
   if (!work) return false
   const facts = { company: company_id, import: work.id, state: work.state }
   try {
-    if (work.state === 'checking') await check(deps, work, steps, stopping)
-    else if (work.state === 'undoing') await undo(deps, work, steps, stopping)
-    else await run(deps, work, steps, stopping)
+    if (work.state === 'checking') await check(deps, work, functions, stopping)
+    else if (work.state === 'undoing') await undo(deps, work, functions, stopping)
+    else await run(deps, work, functions, stopping)
     deps.log.info(facts, 'import worked on')
     return true
   } catch (error) {
@@ -197,14 +197,14 @@ async function claimImport(
 async function check(
   deps: WorkDeps,
   work: ImportInProgress,
-  steps: ImportSteps,
+  functions: ImportFunctions,
   stopping: () => boolean
 ): Promise<void> {
   for (const slice of slicesOf(work, { done: work.progress, atOnce: checkedAtOnce })) {
     if (stopping()) throw new Stopped()
     await inBackground(deps, work, async tx => {
       await keepLease(tx, deps, work, slice.to)
-      await steps.checkRows(tx, deps, work, slice)
+      await functions.checkRows(tx, deps, work, slice)
     })
     await nextTurn()
   }
@@ -217,21 +217,21 @@ async function check(
 async function run(
   deps: WorkDeps,
   work: ImportInProgress,
-  steps: ImportSteps,
+  functions: ImportFunctions,
   stopping: () => boolean
 ): Promise<void> {
   if (!work.applied) {
     await inBackground(deps, work, async tx => {
       await planAsTablesGrow(tx)
-      if (!(await keepWhatIsNeeded(tx, work, steps))) throw new Stale()
+      if (!(await keepWhatIsNeeded(tx, work, functions))) throw new Stale()
       const show = createProgress(deps, work)
       for (const slice of slicesOf(work)) {
         if (stopping()) throw new Stopped()
-        const missed = await steps.apply(tx, deps, work, slice)
+        const missed = await functions.apply(tx, deps, work, slice)
         if (missed.length > 0 && !work.skip_refused) throw new Stale()
         await show(slice.to)
       }
-      const facts = await steps.afterRun(tx, deps, work, () => show(work.row_count))
+      const facts = await functions.afterRun(tx, deps, work, () => show(work.row_count))
       const { refused, skipped, ...counts } = await countVerdicts(tx, work.id)
       addAuditEntry(tx, deps, {
         by: actorIdOf(work),
@@ -246,7 +246,7 @@ async function run(
   await inBackground(deps, work, async tx => {
     const applied = { created: 0, changed: 0 }
     for (const slice of slicesOf(work)) {
-      const { created, changed } = await steps.countApplied(tx, work, slice)
+      const { created, changed } = await functions.countApplied(tx, work, slice)
       applied.created += created
       applied.changed += changed
     }
@@ -267,7 +267,7 @@ async function run(
 async function undo(
   deps: WorkDeps,
   work: ImportInProgress,
-  steps: ImportSteps,
+  functions: ImportFunctions,
   stopping: () => boolean
 ): Promise<void> {
   await inBackground(deps, work, async tx => {
@@ -275,10 +275,10 @@ async function undo(
     const show = createProgress(deps, work)
     for (const slice of slicesOf(work)) {
       if (stopping()) throw new Stopped()
-      await steps.revert(tx, deps, work, slice)
+      await functions.revert(tx, deps, work, slice)
       await show(slice.to)
     }
-    await steps.afterUndo(tx, deps, work)
+    await functions.afterUndo(tx, deps, work)
     const undone = await countUndone(tx, work)
     addAuditEntry(tx, deps, {
       by: actorIdOf(work),
@@ -308,13 +308,13 @@ async function planAsTablesGrow(tx: Tx): Promise<void> {
 async function keepWhatIsNeeded(
   tx: Tx,
   work: ImportInProgress,
-  steps: ImportSteps
+  functions: ImportFunctions
 ): Promise<boolean> {
   const needed = new Set<string>()
   for (const slice of slicesOf(work)) {
-    for (const id of await steps.needs(tx, work, slice)) needed.add(id)
+    for (const id of await functions.needs(tx, work, slice)) needed.add(id)
   }
-  return steps.keep(tx, [...needed])
+  return functions.keep(tx, [...needed])
 }
 
 async function countUndone(

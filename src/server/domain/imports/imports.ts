@@ -20,7 +20,7 @@ import {
 } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type AdminCall, addAuditEntry } from '../audit/audit.ts'
+import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'

@@ -5,7 +5,7 @@ import {
   insertInvitedPerson,
   queueFirstInvitation
 } from '../accounts/invitations.ts'
-import { addAuditEntry } from '../audit/audit.ts'
+import { addAuditEntry } from '../audit/audit-entries.ts'
 import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-rows.ts'
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'

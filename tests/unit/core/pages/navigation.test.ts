@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resolveNavigation } from '../../../../src/core/pages/navigation.ts'
+import { resolveLink } from '../../../../src/core/pages/navigation.ts'
 
 const here = 'https://docs.acme.test/en/verify?a=1'
 
@@ -9,7 +9,7 @@ test.each([
   ['https://docs.acme.test/en', 'https://docs.acme.test/en'],
   ['/..//evil.test', 'https://docs.acme.test//evil.test']
 ])('leads to the page %s', (to, href) => {
-  expect(resolveNavigation(to, here)).toEqual({ kind: 'page', href })
+  expect(resolveLink(to, here)).toEqual({ kind: 'page', href })
 })
 
 test.each([
@@ -24,8 +24,8 @@ test.each([
   'https://docs.acme.test@evil.test/',
   'https://api.docs.acme.test/'
 ])('refuses another site unless told to leave: %j', to => {
-  expect(() => resolveNavigation(to, here)).toThrow('external: true')
-  expect(resolveNavigation(to, here, { external: true })).toEqual({
+  expect(() => resolveLink(to, here)).toThrow('external: true')
+  expect(resolveLink(to, here, { external: true })).toEqual({
     kind: 'away',
     href: new URL(to, here).href
   })
@@ -40,6 +40,6 @@ test.each([
   'blob:https://evil.test/1',
   'file:///etc/passwd'
 ])('refuses what is no place of the web, however it is asked: %j', to => {
-  expect(() => resolveNavigation(to, here)).toThrow('of the kind')
-  expect(() => resolveNavigation(to, here, { external: true })).toThrow('of the kind')
+  expect(() => resolveLink(to, here)).toThrow('of the kind')
+  expect(() => resolveLink(to, here, { external: true })).toThrow('of the kind')
 })

@@ -3,16 +3,16 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import type {
   AppliedCounts,
+  ImportFunctions,
   ImportInProgress,
-  ImportSteps,
   RowSlice
 } from '../imports/import-work.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { cancelScheduledInvitations, scheduleInvitations } from './invitations.ts'
 import { checkUserImportRows } from './user-import-checks.ts'
 
-/** The steps of the import job for rows that describe people. */
-export const userImportSteps: ImportSteps = {
+/** What the import job does with rows that describe people. */
+export const userImportFunctions: ImportFunctions = {
   async checkRows(tx, deps, work, { from, to }) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
     await checkUserImportRows(tx, deps, work, numbers)
