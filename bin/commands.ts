@@ -126,7 +126,7 @@ async function answerTo(words: string[]): Promise<Answer> {
   if (name === undefined || !command) {
     const [first] = words
     if (first === undefined || first === '--help' || first === '--json') return overview()
-    throw new Misuse(`There is no command ${first}. See vidimus --help.`)
+    throw new Misuse(`There is no command ${first}. See npm run vidimus -- --help.`)
   }
   const { help, options } = parse(words.slice(name.split(' ').length), command)
   return help ? helpOf(name, command) : command.run(options)
@@ -163,7 +163,7 @@ function overview(): Answer {
   )
   const list = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }))
   return {
-    text: `vidimus <command> [--json] [--help]\n\n${lines.join('\n')}`,
+    text: `npm run vidimus -- <command> [--json] [--help]\n\n${lines.join('\n')}`,
     facts: { commands: list }
   }
 }
@@ -198,12 +198,14 @@ async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
 
 async function init({ domain, name }: Record<string, string | undefined>): Promise<Answer> {
   if (domain === undefined || name === undefined) {
-    throw new Misuse('vidimus init needs --domain and --name.')
+    throw new Misuse('init needs --domain and --name.')
   }
   const host = domain.toLowerCase()
   const isAddress = /^[\d.]+$/.test(host)
   if (!HostName.safeParse(host).success || host.startsWith('api.') || isAddress) {
-    throw new Misuse(`${domain} is not a host name that can serve pages.`)
+    throw new Misuse(
+      `${domain} is not a host name that can serve pages: it must be a name such as docs.example.com, and may not begin with api.`
+    )
   }
   const company = CompanyName.safeParse(name)
   if (!company.success) throw new Misuse('The name must have 1 to 80 characters on one line.')
@@ -229,7 +231,7 @@ async function setupCode(deps: Deps): Promise<Answer> {
   const companies = await listCompanyIds(deps)
   throw new Refusal(
     companies.length === 0
-      ? 'There is no installation yet: run npm start, or vidimus init.'
+      ? 'There is no installation yet: run npm start, or npm run vidimus -- init.'
       : 'The installation already has an operator, so setup is done.'
   )
 }
@@ -314,7 +316,7 @@ async function checkAudit(deps: Deps): Promise<Answer> {
 
 async function seedDemo(deps: Deps): Promise<Answer> {
   if ((await listCompanyIds(deps)).length === 0) {
-    throw new Refusal('There is no installation yet: run npm start, or vidimus init.')
+    throw new Refusal('There is no installation yet: run npm start, or npm run vidimus -- init.')
   }
   const found = await findDemo(deps)
   if (found?.state === 'ready') throw new Refusal('The demonstration already exists.')

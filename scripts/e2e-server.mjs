@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 const folder = process.env.DATA_DIR
-if (!folder) throw new Error('DATA_DIR is needed: it is deleted and made anew')
+if (!folder)
+  throw new Error('Set DATA_DIR to a folder that may be deleted: this script creates it anew')
 
 await stopDatabase()
 rmSync(folder, { recursive: true, force: true })

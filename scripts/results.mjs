@@ -41,7 +41,7 @@ async function run(tool, args, count, { env = {}, printFrom } = {}) {
     if (status === 0 || result.failed.length > 0) return result
     return { ...result, failed: [`${tool} ended with status ${status}`] }
   } catch {
-    return { passed: 0, failed: [`${tool} left no report`], flaky: [] }
+    return { passed: 0, failed: [`${tool} wrote no report: see its output above`], flaky: [] }
   }
 }
 

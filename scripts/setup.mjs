@@ -154,7 +154,7 @@ function provideFirefox() {
 
 function namedBrowser(variable) {
   const named = process.env[variable]
-  if (named && !runs(named)) stop(`${variable} does not start: ${named} --version failed`)
+  if (named && !runs(named)) stop(`${variable}=${named} does not start: its --version failed`)
   return named
 }
 

@@ -8,7 +8,7 @@ const folders = [process.env.POSTGRES_BIN, '/usr/lib/postgresql/15/bin', '/usr/p
 const system = folders.find(folder => folder && existsSync(`${folder}/initdb`))
 if (!system) {
   console.error(
-    'PostgreSQL 15 is not here. Debian and Ubuntu have it as postgresql-15, Fedora as postgresql15-server; elsewhere let POSTGRES_BIN name the folder of its initdb and postgres.'
+    'PostgreSQL 15 was not found. Debian and Ubuntu have it as postgresql-15, Fedora as postgresql15-server. Elsewhere, set POSTGRES_BIN to the folder of its initdb and postgres.'
   )
   process.exit(1)
 }

@@ -44,14 +44,14 @@ const MediaTypes = z.nullable(
 )
 
 /** A category as the administrators of its company see it. */
-export const CompanyCategory = z.object({
+export const CategoryDetails = z.object({
   ...Category.shape,
   version: z.number(),
   created: z.iso.datetime(),
   /** Ids of the groups whose members may use the category, oldest first. */
   group_ids: z.array(z.uuid())
 })
-export type CompanyCategory = z.infer<typeof CompanyCategory>
+export type CategoryDetails = z.infer<typeof CategoryDetails>
 
 /**
  * A name of a category: 1 to 80 characters. Two categories of a company may not have names in the
@@ -75,7 +75,7 @@ const settings = {
 export const listCompanyCategories = listEndpoint({
   path: '/company/{id}/categories',
   access: 'admin',
-  item: CompanyCategory,
+  item: CategoryDetails,
   input: {
     id: Id,
     q: SearchText,
@@ -105,7 +105,7 @@ export const createCategory = endpoint({
     ]),
     ...settings
   }),
-  output: CompanyCategory,
+  output: CategoryDetails,
   errors: ['name_taken', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
@@ -116,7 +116,7 @@ export const getCategory = endpoint({
   access: 'admin',
   versioned: 'settings',
   input: z.strictObject({ id: Id }),
-  output: CompanyCategory
+  output: CategoryDetails
 })
 
 /**
@@ -136,7 +136,7 @@ export const updateCategory = endpoint({
     ...settings,
     default: z.optional(z.boolean())
   }),
-  output: CompanyCategory,
+  output: CategoryDetails,
   errors: ['changed_meanwhile', 'name_taken', 'default_group_private']
 })
 

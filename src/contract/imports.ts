@@ -84,8 +84,8 @@ export type ImportState = z.infer<typeof ImportState>
  * `refused`: nothing, for the reasons in `reasons`. `skipped`: nothing, because an administrator
  * has skipped the row with `skipImportRows`.
  */
-export const ImportVerdict = z.enum(['new', 'changed', 'unchanged', 'refused', 'skipped'])
-export type ImportVerdict = z.infer<typeof ImportVerdict>
+export const ImportRowVerdict = z.enum(['new', 'changed', 'unchanged', 'refused', 'skipped'])
+export type ImportRowVerdict = z.infer<typeof ImportRowVerdict>
 
 /** Number of rows with each verdict after a check. */
 export const ImportCounts = z.object({
@@ -246,7 +246,7 @@ export const UserImportRow = z.object({
   row: z.number(),
   cells: z.object(UserCells),
   /** What the run does with the row. `null` before the check. */
-  verdict: z.nullable(ImportVerdict),
+  verdict: z.nullable(ImportRowVerdict),
   /**
    * Why the row is refused. For a skipped row: why the row would be refused if it were not skipped.
    * Empty if nothing is wrong.
@@ -343,7 +343,7 @@ export const listImportRows = endpoint({
   access: 'admin',
   input: z.strictObject({
     id: Id,
-    verdict: z.optional(ImportVerdict),
+    verdict: z.optional(ImportRowVerdict),
     kept: z.optional(z.literal('true')),
     after: z.optional(z.coerce.number().check(z.int(), z.gte(0), z.lte(importLimits.rows))),
     limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(1_000)))

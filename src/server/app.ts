@@ -59,7 +59,10 @@ export function createApp(
   const inFlightCalls = createInFlightCallTracker(inFlightLimits)
   // an overload refuses many calls, so the log reports their number
   const noteRefused = createLogThrottle((refused, reason: string) => {
-    deps.log.warn({ reason, refused }, 'calls were refused for want of time')
+    deps.log.warn(
+      { reason, refused },
+      'calls were refused, because the service or a company has too many'
+    )
   })
 
   app.use(async (c, next) => {

@@ -5,16 +5,25 @@ import { maxFileBytes } from '../contract/kit/limits.ts'
 import { canonicalEmail } from '../core/input/email.ts'
 import type { Limits } from './domain/deps.ts'
 
-const count = (least: number) => z.coerce.number().check(z.int(), z.gte(least))
-const port = z.coerce.number().check(z.int(), z.gte(1), z.lte(65_535))
+const portError = 'it must be a whole number from 1 to 65535'
+const port = z.coerce
+  .number(portError)
+  .check(z.int(portError), z.gte(1, portError), z.lte(65_535, portError))
 const flag = z.pipe(
-  z.enum(['true', 'false']),
+  z.enum(['true', 'false'], 'it must be true or false'),
   z.transform(text => text === 'true')
 )
 
 const databaseUrl = z
   .string()
   .check(z.regex(/^postgres(ql)?:\/\//, 'it must begin with postgres:// or postgresql://'))
+
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+function count(least: number) {
+  const error = `it must be a whole number of at least ${least}`
+  return z.coerce.number(error).check(z.int(error), z.gte(least, error))
+}
 
 /**
  * All settings, each with the schema that validates it and its default. `.env.example` explains
@@ -25,7 +34,7 @@ const settings = {
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
   MANAGEMENT_PORT: z._default(port, 4322),
   PUBLIC_URL: z.optional(
-    z.string().check(z.refine(isOrigin, 'it is an address such as https://docs.example.com'))
+    z.string().check(z.refine(isOrigin, 'it must be an address such as https://docs.example.com'))
   ),
   DATABASE_URL: z.optional(databaseUrl),
   DATABASE_OWNER_URL: z.optional(databaseUrl),
@@ -48,17 +57,14 @@ const settings = {
       .check(
         z.refine(
           text => areDnsServers(listOf(text)),
-          'it has addresses such as 9.9.9.9 or [2620:fe::fe]:53'
+          'it must list addresses such as 9.9.9.9 or [2620:fe::fe]:53'
         )
       ),
     ''
   ),
   DEV: z._default(flag, false),
   DEMO: z._default(flag, true),
-  LOG_LEVEL: z._default(
-    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-    'info'
-  ),
+  LOG_LEVEL: z._default(z.enum(levels, `it must be one of ${levels.join(', ')}`), 'info'),
   MAX_UPLOAD_BYTES: z._default(count(1), maxFileBytes),
   TRUSTED_PROXIES: z._default(z.string(), ''),
   LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: z._default(count(1), 300),

@@ -99,7 +99,7 @@ async function start(): Promise<void> {
   output.starting()
   const opened = owned.use(
     await openDeps(config, log, stopping.signal, error => {
-      log.error({ err: error }, 'the database cannot be started again')
+      log.error({ err: error }, 'the database could not be started again, so this process ends')
       stop(1)
     })
   )

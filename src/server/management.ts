@@ -80,21 +80,21 @@ async function checks({
   deps: Deps
   connections: ConnectionCapacity
 }): Promise<Record<string, boolean>> {
-  const tried = async (work: () => Promise<unknown>) => {
+  const tried = async (check: string, work: () => Promise<unknown>) => {
     try {
       await work()
       return true
     } catch (error) {
-      deps.log.warn({ err: error }, 'readiness check failed')
+      deps.log.warn({ check, err: error }, 'readiness check failed')
       return false
     }
   }
   return {
     connections: connections.hasRoom(),
-    database: await tried(() => pingDatabase(deps)),
-    documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
-    disk: await tried(() => requireSpace(deps)),
-    keys: await tried(() => signAndVerify(deps))
+    database: await tried('database', () => pingDatabase(deps)),
+    documents: await tried('documents', () => writeAndRemove(deps.blobs.stagingDirectory)),
+    disk: await tried('disk', () => requireSpace(deps)),
+    keys: await tried('keys', () => signAndVerify(deps))
   }
 }
 

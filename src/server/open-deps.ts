@@ -45,11 +45,15 @@ export async function openDeps(
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
   const db = owned.use(await openDatabase({ ...place, isEmbedded: !config.database, onError }))
   const faults = await findDatabaseFaults(db)
-  if (faults.length > 0) throw new Error(faults.join('\n'))
+  if (faults.length > 0) {
+    throw new Error(
+      ['Vidimus does not run on this database, which is not safe:', ...faults].join('\n')
+    )
+  }
   if (usesOwnerLogin(place)) {
     log.warn(
       {},
-      'DATABASE_URL names the owner of the tables: requests run in the role vidimus_app, which a "reset role" would undo. DATABASE_OWNER_URL keeps the two apart.'
+      'DATABASE_URL logs in as the owner of the tables, so a "reset role" would give a request the rights of the owner. To prevent that, set DATABASE_OWNER_URL to this login, and let DATABASE_URL log in as vidimus_app.'
     )
   }
   const notifications = config.notify

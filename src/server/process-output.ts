@@ -111,7 +111,10 @@ function kindOf(facts: object): string {
 /**
  * Names of the log fields that are printed in a terminal, because they never contain personal data.
  */
-const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
+const harmless = [
+  ...['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request', 'upload', 'import'],
+  ...['check', 'reason', 'refused', 'turnedAway', 'attempts', 'seconds', 'missing', 'damaged']
+]
 
 /**
  * Returns the end of a log line: the messages of the error and its causes, then the facts that are

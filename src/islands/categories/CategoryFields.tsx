@@ -1,4 +1,4 @@
-import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
 import { mediaKindNames, mediaKinds, splitMediaTypes } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
@@ -14,7 +14,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 /** The settings of a category that its forms edit. */
 export type EditableCategory = Pick<
-  CompanyCategory,
+  CategoryDetails,
   'names' | 'visibility' | 'store' | 'keep_originals' | 'media_types' | 'retention' | 'default'
 >
 

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../contract/company-categories.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $categoryGroups,
@@ -13,7 +13,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /** Lists the groups whose members may use a category. Groups can be added and removed. */
-export function CategoryGroups({ category: { id } }: { category: CompanyCategory }) {
+export function CategoryGroups({ category: { id } }: { category: CategoryDetails }) {
   const { locale, t } = useTranslation()
   const part = useStore($categoryGroups, { ssr: 'initial' })
   return (

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../contract/company-categories.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { categoryList, categorySortKeys } from '../../stores/admin/company-categories.ts'
 import { pageHref } from '../kit/page-href.ts'
@@ -54,7 +54,7 @@ export const CategoryList = withTranslation(function CategoryList() {
   )
 })
 
-function columnsOf(locale: Locale, t: Translate): TableColumn<CompanyCategory>[] {
+function columnsOf(locale: Locale, t: Translate): TableColumn<CategoryDetails>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
   return [
     {

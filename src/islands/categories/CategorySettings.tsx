@@ -1,4 +1,4 @@
-import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../contract/company-categories.ts'
 import { formatDuration } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import {
@@ -24,14 +24,14 @@ import {
 } from './CategoryFields.tsx'
 
 interface CategoryProps {
-  category: CompanyCategory
+  category: CategoryDetails
 }
 
 /** Shows the settings of a category with explanations. An administrator can change them here. */
 export function CategorySettings({ category }: CategoryProps) {
   const { locale, t } = useTranslation()
   return (
-    <SettingsSection<CompanyCategory>
+    <SettingsSection<CategoryDetails>
       id="category-settings"
       title={t('category.settings')}
       item={category}
@@ -105,7 +105,7 @@ function Shown({ category }: CategoryProps) {
  * empty name keeps its previous value. If only fingerprints are stored, `keep_originals` and
  * `retention` also keep their previous values.
  */
-function changesOf(values: FormValues, was: CompanyCategory): Settings {
+function changesOf(values: FormValues, was: CategoryDetails): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)
   const originals = categorySettingChoices.keep_originals.find(
     each => each === values['keep_originals']

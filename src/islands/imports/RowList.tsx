@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import { type Import, type ImportVerdict, zeroImportCounts } from '../../contract/imports.ts'
+import { type Import, type ImportRowVerdict, zeroImportCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { RowRefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
@@ -210,7 +210,7 @@ function Count({ count }: { count: number }) {
 
 interface RowTableProps extends RowListProps {
   rows: readonly StoredRow[]
-  verdict: ImportVerdict
+  verdict: ImportRowVerdict
   numberOf: (row: number) => number
   isBusy: boolean
   /** Whether each row has a button that skips the row, or includes a skipped row again. */

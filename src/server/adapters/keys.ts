@@ -176,7 +176,7 @@ async function openRootSecret(
     const name = `kek-${recordedRootSecretId}.key`
     if (found.includes(name)) return readRootSecret(directory, name)
     throw new KeysRefused(
-      `${join(directory, name)} is missing: the database was made with it, so put back the copy of your keys`
+      `${join(directory, name)} is missing. The data in the database is encrypted with it: restore it from your backup of the keys folder`
     )
   }
   const [name, ...others] = found
@@ -195,7 +195,9 @@ async function readRootSecret(directory: string, name: string): Promise<Buffer> 
   const text = await readSecret(directory, name)
   const secret = Buffer.from(text.trim(), 'hex')
   if (!/^[0-9a-f]{64}\n?$/.test(text) || name !== `kek-${idOf(secret)}.key`) {
-    throw new KeysRefused(`${join(directory, name)} is damaged: put back the copy of your keys`)
+    throw new KeysRefused(
+      `${join(directory, name)} is damaged: restore it from your backup of the keys folder`
+    )
   }
   return secret
 }
@@ -224,7 +226,9 @@ async function openTokenKeys(
 ): Promise<TokenKey[]> {
   const found = names.filter(name => /^token-[0-9a-f]{16}\.jwk$/.test(name))
   if (found.length === 0 && !make) {
-    throw new KeysRefused(`${directory} holds no token key: put back the copy of your keys`)
+    throw new KeysRefused(
+      `${directory} holds no token key (token-*.jwk): restore it from your backup of this folder`
+    )
   }
   // the first key is valid at once, whatever time the clock shows
   if (found.length === 0) return [await importTokenKey(await makeTokenKey(directory, new Date(0)))]
@@ -246,7 +250,7 @@ async function readTokenKey(directory: string, name: string): Promise<TokenKey> 
 
 function damaged(directory: string, name: string, cause?: unknown): KeysRefused {
   return new KeysRefused(
-    `${join(directory, name)} is damaged: remove it, or put back the copy of your keys`,
+    `${join(directory, name)} is damaged: restore it from your backup of the keys folder, or delete it if there is another token-*.jwk`,
     { cause }
   )
 }
@@ -315,7 +319,9 @@ async function writeSecret(directory: string, name: string, text: string): Promi
 
 async function refuseLooseMode(path: string, allowed: '0700' | '0600'): Promise<void> {
   const found = await stat(path).catch(cause => {
-    throw new KeysRefused(`${path} is missing: put back the copy of your keys`, { cause })
+    throw new KeysRefused(`${path} is missing: restore it from your backup of the keys folder`, {
+      cause
+    })
   })
   // Windows has no such permission bits
   if (process.platform === 'win32' || (found.mode & 0o077) === 0) return

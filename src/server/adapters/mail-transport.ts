@@ -47,22 +47,24 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
         await transport.sendMail(messageOf(mail, from))
         return 'sent'
       } catch (error) {
-        const { code = '', responseCode = 0, message = '' } = Object(error)
+        const { code = '', originalCode = '', responseCode = 0, message = '' } = Object(error)
         // the server refuses this address or mail permanently; other errors may be temporary
         const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
         if (isFinal) return 'refused'
         if (code === 'ETLS') {
           throw new Error(
-            'the mail server offers no TLS: name one that does in SMTP_URL, or add ?ignoreTLS=true where nobody else can read the line'
+            'the mail server offers no TLS: set SMTP_URL to one that does, or add ?ignoreTLS=true if you trust the network to it'
           )
         }
         if (/certificate/.test(message)) {
           throw new Error(
-            'the certificate of the mail server is signed by nobody known: name its authority in NODE_EXTRA_CA_CERTS'
+            `the certificate of the mail server was refused (${originalCode || code}): if its authority is unknown here, set NODE_EXTRA_CA_CERTS to the file of that authority`
           )
         }
         // without the server's message, which may contain names of people
-        throw new Error(`the mail server did not take it: ${code} ${responseCode || ''}`.trim())
+        throw new Error(
+          `the mail server did not accept the mail: ${code} ${responseCode || ''}`.trim()
+        )
       }
     }
   }

@@ -22,7 +22,10 @@ export function mountCspReports(app: Api): void {
       throw invalidFieldError('(body)', { rule: 'format', detail: 'a report of a policy' })
     }
     for (const report of reports) {
-      c.get('deps').log.warn({ company, csp: report }, 'a page met its policy')
+      c.get('deps').log.warn(
+        { company, csp: report },
+        'a browser reported a violation of the content security policy'
+      )
     }
     return c.body(null, 204)
   })

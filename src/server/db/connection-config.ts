@@ -78,24 +78,32 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /**
- * Returns the error to show the operator when no connection to the database can be opened. Omits
- * the URL, which contains a password.
+ * Returns the error to show the operator when no connection to the database can be opened.
+ * `setting` is the setting that has the URL. Omits the URL itself, which contains a password.
  */
-export function explainConnectionError(location: DatabaseLocation, cause: unknown): unknown {
+export function explainConnectionError(
+  location: DatabaseLocation,
+  cause: unknown,
+  setting: 'DATABASE_URL' | 'DATABASE_OWNER_URL' = 'DATABASE_URL'
+): unknown {
   if (!('url' in location) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
-  return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })
+  return new Error(`${setting} cannot be used: ${reason}.${adviceOn(cause)}`, { cause })
 }
 
 /**
- * Returns advice for an error message if the database server has no TLS, or has a certificate from
- * an unknown authority; otherwise an empty string.
+ * Returns advice for an error message if the database server has no TLS, or has a certificate that
+ * is not accepted; otherwise an empty string.
  */
 function adviceOn(cause: Error): string {
   if (cause.message.includes('does not support SSL')) {
-    return ' Turn TLS on there, or add ?sslmode=disable where nobody else can read the line.'
+    return ' Turn TLS on there, or add ?sslmode=disable if you trust the network to it.'
   }
   const code = 'code' in cause ? String(cause.code) : ''
+  if (code === 'CERT_HAS_EXPIRED') return ' Renew the certificate of the database server.'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return ' Use a host name that its certificate has.'
   const isUnproven = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)
-  return isUnproven ? ' Name the authority of its certificate with ?sslrootcert=/path/ca.pem.' : ''
+  return isUnproven
+    ? ' Add ?sslrootcert=/path/ca.pem with the certificate of the authority that signed its own.'
+    : ''
 }

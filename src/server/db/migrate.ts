@@ -6,7 +6,8 @@ import {
   appDatabaseRole,
   type DatabaseLocation,
   explainConnectionError,
-  ownerConnectionConfig
+  ownerConnectionConfig,
+  usesOwnerLogin
 } from './connection-config.ts'
 
 /**
@@ -174,7 +175,7 @@ async function prepareRoles(client: pg.Client) {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
-      `The owner of the database cannot make and grant the roles ${appDatabaseRole} and ${resolverRole} (${reason}): give it CREATEROLE, and make it the owner of the database.`,
+      `The login that migrates the database cannot create and grant the roles ${appDatabaseRole} and ${resolverRole} (${reason}): give the login of DATABASE_OWNER_URL, or of DATABASE_URL without it, CREATEROLE and the ownership of the database.`,
       { cause }
     )
   }
@@ -214,7 +215,8 @@ async function connect(location: DatabaseLocation) {
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    throw explainConnectionError(location, cause)
+    const setting = usesOwnerLogin(location) ? 'DATABASE_URL' : 'DATABASE_OWNER_URL'
+    throw explainConnectionError(location, cause, setting)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }

@@ -24,8 +24,12 @@ export async function supervisePostgres(
       await current.lost
       if (isStopping) return
       losses = [...losses.filter(at => Date.now() - at < 60_000), Date.now()]
-      if (losses.length > maxLosses) throw new Error(`PostgreSQL on ${dir} ends again and again.`)
-      log(`PostgreSQL on ${dir} is lost: starting it again`)
+      if (losses.length > maxLosses) {
+        throw new Error(
+          `PostgreSQL on ${dir} stopped more than ${maxLosses} times within a minute (its log is ${dir}.log).`
+        )
+      }
+      log(`PostgreSQL on ${dir} stopped unexpectedly: starting it again (its log is ${dir}.log)`)
       await sleep(pauseMillis)
       current = await startPostgres(options)
     }

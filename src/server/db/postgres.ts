@@ -141,7 +141,11 @@ function share(
   startedHere: boolean,
   log: (text: string) => void
 ): RunningPostgres {
-  log(`PostgreSQL ${version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
+  log(
+    startedHere
+      ? `PostgreSQL ${version} started on ${dir}`
+      : `PostgreSQL ${version} already runs on ${dir}: using it`
+  )
   const lost = new Promise<void>(resolve => client.once('end', () => resolve()))
   let stopping: Promise<void> | undefined
   const stop = (how = { evenIfShared: false }) => {
@@ -163,7 +167,7 @@ function share(
 async function detach(dir: string, pid: number, presence: pg.Client, log: (text: string) => void) {
   const others = await otherClients(presence)
   await presence.end().catch(() => undefined)
-  if (others > 0) log(`PostgreSQL stays up for ${others} other connections`)
+  if (others > 0) log(`PostgreSQL keeps running, because ${others} other connections use it`)
   else await shutDown(dir, pid)
 }
 
@@ -284,7 +288,9 @@ async function initialize(dir: string, as: PostgresOsUser, { initdb, major }: Po
   }
   const version = (await versionOf())?.trim()
   if (version !== major) {
-    throw new Error(`${dir} belongs to PostgreSQL ${version}, and this is ${major}: move it first.`)
+    throw new Error(
+      `The database in ${dir} was created by PostgreSQL ${version}, but this release runs PostgreSQL ${major}: start the release that created it, or dump the database there and restore it here.`
+    )
   }
 }
 
@@ -317,7 +323,9 @@ async function socketDirFor(dir: string, as: PostgresOsUser): Promise<string> {
   const server = as.kind === 'user' ? as.uid : process.getuid?.()
   // anyone may write to the temporary folder, and the owner of this folder may log in as anybody
   if ((mode & 0o170077) !== 0o040000 || uid !== server) {
-    throw new Error(`${short} does not belong to the database alone: remove it and start again.`)
+    throw new Error(
+      `The socket folder ${short} is not private to the user that runs PostgreSQL: remove it and start again.`
+    )
   }
   return short
 }

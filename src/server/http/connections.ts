@@ -58,14 +58,14 @@ export function limitConnections(
   server.maxConnections = total
   server.on('drop', () => {
     refusedAt = performance.now()
-    noteTurnedAway('all are in use')
+    noteTurnedAway('LIMIT_CONNECTIONS_PER_PROCESS is reached')
   })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const network = isShared(address) ? undefined : (networksOfAddress(address)[0] ?? address)
     const held = network === undefined ? 0 : (byNetwork.get(network) ?? 0)
     if (held >= perAddress) {
-      noteTurnedAway('one network holds too many')
+      noteTurnedAway('one network has more than LIMIT_CONNECTIONS_PER_ADDRESS')
       socket.destroy()
       return
     }

@@ -107,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   function serve(request: IncomingMessage, response: ServerResponse): void {
     enforceMinimumSpeed(request, options.slowest)
     answer(request, response).catch(async (error: unknown) => {
-      log.error({ err: error }, 'request failed')
+      log.error({ host: hostOf(request), err: error }, 'request failed')
       if (response.headersSent) response.destroy()
       else if (hostOf(request)?.startsWith('api.')) {
         await sendProblem(response, errorForCaller(error), '', headers)

@@ -24,7 +24,10 @@ export function checkFilesJob(deps: Deps): Job {
         const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
         deps.log.info({ company, ...counts }, 'files checked')
         if (missing.length + damaged.length > 0) {
-          deps.log.error({ company, missing, damaged }, 'documents are lost: restore a backup')
+          deps.log.error(
+            { company, missing, damaged },
+            'files of documents are missing or damaged: copy those with these names from a backup to documents/blobs'
+          )
         }
       })
     }

@@ -71,8 +71,8 @@ function runJob(job: Job, log: Log): () => Promise<void> {
 }
 
 /**
- * Logs the error that ended a run of a job, or its work for one company. A busy database is only
- * logged as a warning, because the job soon runs again.
+ * Logs the error that ended a run of a job, or its work for one company. A busy or unreachable
+ * database is only logged as a warning, because the job soon runs again.
  */
 export function logError(
   log: Log,
@@ -80,6 +80,6 @@ export function logError(
   err: unknown
 ): void {
   if (isTemporaryDatabaseError(err))
-    log.warn({ ...facts, err }, 'job put off: the database is busy')
+    log.warn({ ...facts, err }, 'job postponed: the database is busy or cannot be reached')
   else log.error({ ...facts, err }, facts.company ? 'job failed for a company' : 'job failed')
 }

@@ -85,7 +85,7 @@ function checkPages(routes: string[], table: PageEntry[]): void {
   ]
   if (faults.length === 0) return
   throw new Error(
-    `core/pages/page-table.ts differs from the built pages: ${faults.join(', ')}. Where src holds both, npm run build helps.`
+    `core/pages/page-table.ts differs from the built pages: ${faults.join(', ')}. If src has both, the build is out of date: run npm run build.`
   )
 }
 

@@ -202,7 +202,10 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       const owner = await options.resolve(host)
       if (!owner) return plain(response, 421, 'Misdirected Request')
       if (!isKnown && isCrawler(request.headers)) {
-        log.warn({ host, path: address, status: 404 }, 'a crawler met an error page')
+        log.warn(
+          { host, path: address, status: 404 },
+          'a crawler asked for a page that does not exist'
+        )
         response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
         return
       }
@@ -252,7 +255,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       return { ...rendered, headers }
     }
     const reason = rendered ? `answered ${rendered.status}` : 'answered nothing'
-    throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
+    throw new Error(`${path} ${reason} instead of ${status}`, { cause: failure })
   }
 
   function fail(

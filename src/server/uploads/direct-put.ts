@@ -146,7 +146,10 @@ async function receive(
   const path = deps.blobs.stagingFile(upload)
   const touching = setInterval(() => {
     recordUploadProgress(deps, upload).catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'upload not touched')
+      deps.log.warn(
+        { company: upload.company_id, upload: upload.id, err: error },
+        'the progress of an upload was not recorded'
+      )
     })
   }, touchMs)
   try {
@@ -180,7 +183,10 @@ async function abandon(
     try {
       return await abandonDirectUpload(deps, file, upload, state)
     } catch (error) {
-      deps.log.warn({ err: error }, 'upload not abandoned')
+      deps.log.warn(
+        { company: upload.company_id, upload: upload.id, err: error },
+        'a broken upload was not ended'
+      )
     }
   }
 }

@@ -90,7 +90,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusyError())
     } catch (error) {
       // if the lease expires, another process takes over the upload, which is harmless
-      deps.log.warn({ err: error }, 'write lease not renewed')
+      deps.log.warn({ upload: key, err: error }, 'the lease to write an upload was not renewed')
     }
   }
 
@@ -137,7 +137,10 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       writings.delete(key)
       if (!isReceived) {
         await endWriteLease(deps, held, lock.hasProgress()).catch((error: unknown) => {
-          deps.log.warn({ err: error }, 'write lease not given back')
+          deps.log.warn(
+            { upload: key, err: error },
+            'the lease to write an upload was not released'
+          )
         })
       }
     }

@@ -66,12 +66,12 @@ function offer(event: DragEvent): void {
 
 async function show(): Promise<void> {
   overlay ??= await import('./drop-overlay.ts')
-  if (drag) overlay.showOverlay(drag.target)
+  if (drag) overlay.showDropTargets(drag.target)
 }
 
 function end(): void {
   drag = undefined
-  overlay?.closeOverlay()
+  overlay?.hideDropTargets()
 }
 
 async function hand(to: DropTarget, transfer: DataTransfer): Promise<void> {

@@ -22,16 +22,16 @@ const gap = 16
 const smallestSide = 96
 
 /**
- * Shows the targets on which files can be dropped, and highlights the target `over`. Call it again
+ * Shows the targets on which files can be dropped, and highlights the target `over`, if any. Call it again
  * after scrolling. The targets are placed beside the page's own drop zones, which also accept
  * files.
  */
-export function showOverlay(over: HTMLElement | undefined): void {
+export function showDropTargets(over: HTMLElement | undefined): void {
   drawTargets()
   mark(over)
 }
 
-export function closeOverlay(): void {
+export function hideDropTargets(): void {
   if (document.documentElement.dataset['dragging'] === undefined) return
   delete document.documentElement.dataset['dragging']
   mark(undefined)

@@ -1,4 +1,4 @@
-import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
@@ -19,17 +19,17 @@ export const categorySortKeys = [
 
 export interface CategoryQuery {
   q?: string
-  visibility?: CompanyCategory['visibility']
+  visibility?: CategoryDetails['visibility']
   sort?: (typeof categorySortKeys)[number]
 }
 
 /** The categories of a company. `open()` takes the id of the company. */
-export const categoryList = createListStore<CompanyCategory, CategoryQuery>(
+export const categoryList = createListStore<CategoryDetails, CategoryQuery>(
   (query, page, company) =>
     callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
 )
 
-const category = createShownItem<CompanyCategory>(id => callAdminApi('getCategory', { id }))
+const category = createShownItem<CategoryDetails>(id => callAdminApi('getCategory', { id }))
 const groups = createItemEntriesStore<Group>(category.watch, (id, page) =>
   callAdminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
@@ -58,7 +58,7 @@ export const loadCategoryGroups = groups.load
 export function createCategory(
   input: CallInput<'createCategory'>,
   key: string
-): Promise<CompanyCategory> {
+): Promise<CategoryDetails> {
   return callAdminApi('createCategory', input, { idempotencyKey: key })
 }
 
@@ -74,7 +74,7 @@ export async function updateCategory(
   await category.change(id, () => callAdminApi('updateCategory', { ...changes, id }, { version }))
 }
 
-export async function deleteCategory({ id, version }: CompanyCategory): Promise<void> {
+export async function deleteCategory({ id, version }: CategoryDetails): Promise<void> {
   await callAdminApi('deleteCategory', { id }, { version })
 }
 

@@ -1,5 +1,5 @@
 import type { ListedCompany } from '../../contract/companies.ts'
-import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { Member } from '../../contract/members.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
@@ -17,7 +17,7 @@ export function findGroups(text: string): Promise<Group[]> {
 }
 
 /** Returns categories of the company whose name contains the words of the text. */
-export function findCategories(text: string): Promise<CompanyCategory[]> {
+export function findCategories(text: string): Promise<CategoryDetails[]> {
   return callAdminApi('listCompanyCategories', queryOf(text))
 }
 

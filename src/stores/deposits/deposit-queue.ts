@@ -407,7 +407,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     retryAll: () => forEach(retry),
     /**
      * Chooses between the original and the reduced copy for all pictures that wait for this choice.
-     * The choice also applies to deposits that are not prepared yet, unless they have a choice.
+     * The choice also applies to deposits that are not prepared yet, unless a choice was already
+     * made for them.
      */
     chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {

@@ -1,4 +1,4 @@
-import type { Import, ImportVerdict, NotUndoneReason } from '../../contract/imports.ts'
+import type { Import, ImportRowVerdict, NotUndoneReason } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
 import type { createListStore } from '../lists/lists.ts'
 
@@ -10,7 +10,7 @@ export interface StoredRow {
   /** Number of the row, from 1. The header does not count. */
   row: number
   values: RowValues
-  verdict: ImportVerdict | null
+  verdict: ImportRowVerdict | null
   reasons: readonly RowRefusalReason[]
   kept: NotUndoneReason | null
 }
@@ -30,7 +30,7 @@ export interface NewImport {
 }
 
 export interface ImportRowQuery {
-  verdict?: ImportVerdict
+  verdict?: ImportRowVerdict
   after?: number
   limit?: number
 }

@@ -1,4 +1,4 @@
-import type { Import, ImportVerdict } from '../../contract/imports.ts'
+import type { Import, ImportRowVerdict } from '../../contract/imports.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
 import { isMissingError } from '../admin/companies.ts'
@@ -39,7 +39,7 @@ export type ShownImport =
  * that are loaded.
  */
 export interface ImportRows {
-  verdict: ImportVerdict
+  verdict: ImportRowVerdict
   status: 'loading' | 'ready' | AppError
   rows: readonly StoredRow[]
   /** The parameter `after` of the call that loads the next rows. `null`: there are no more rows. */
@@ -269,7 +269,10 @@ async function judgedRow(
 }
 
 /** Loads and shows the first rows that have the verdict `verdict`. */
-export async function showRowsWithVerdict(kind: ImportKind, verdict: ImportVerdict): Promise<void> {
+export async function showRowsWithVerdict(
+  kind: ImportKind,
+  verdict: ImportRowVerdict
+): Promise<void> {
   const before = $importRows.get()
   if (before?.verdict !== verdict)
     $importRows.set({ verdict, status: 'loading', rows: [], next: null })
@@ -291,7 +294,7 @@ async function reloadRows(kind: ImportKind): Promise<void> {
 
 async function loadRows(
   kind: ImportKind,
-  verdict: ImportVerdict,
+  verdict: ImportRowVerdict,
   after: number,
   limit: number
 ): Promise<void> {

@@ -263,17 +263,17 @@ const tampering: [string, string, { seq: number; reason: string }][] = [
     'an older head',
     `update audit_head h set seq = e.seq, hash = e.hash from audit_entry e
       where h.company_id = $1 and e.company_id = $1 and e.seq = 4`,
-    { seq: 5, reason: 'the head does not count it' }
+    { seq: 5, reason: 'it is newer than the recorded end of the log' }
   ],
   [
     'entries without a head',
     'delete from audit_head where company_id = $1',
-    { seq: 1, reason: 'the head does not count it' }
+    { seq: 1, reason: 'it is newer than the recorded end of the log' }
   ],
   [
     'another hash in the head',
     'update audit_head set hash = sha256(hash) where company_id = $1',
-    { seq: 6, reason: 'its hash is not that of the head' }
+    { seq: 6, reason: 'its hash differs from the recorded hash of the whole log' }
   ]
 ]
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listCategories } from '../../../src/contract/categories.ts'
 import {
-  type CompanyCategory,
+  type CategoryDetails,
   createCategory,
   deleteCategory,
   getCategory,
@@ -207,7 +207,7 @@ describe('deleting a category', () => {
 describe('the list of categories', () => {
   test('is searched, sorted by the name in a language, filtered and read in pages', async () => {
     const mark = randomUUID()
-    const made: CompanyCategory[] = []
+    const made: CategoryDetails[] = []
     for (const [en, fr, visibility, store] of [
       ['Apples', 'Pommes', 'public', 'file'],
       ['Pears', 'Abricots', 'private', 'fingerprint'],

@@ -413,7 +413,7 @@ describe('what needs attention', () => {
     expect(unchecked satisfies AttentionKind[]).toEqual(['mails_delayed', 'invitations_expired'])
     expect(found).toMatchObject([{ kind: 'group_limits' }])
     expect(app.logged).toContainEqual(
-      expect.objectContaining({ level: 'error', text: 'check for attention failed' })
+      expect.objectContaining({ level: 'error', text: 'a check for what needs attention failed' })
     )
   })
 

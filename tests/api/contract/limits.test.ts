@@ -283,7 +283,9 @@ describe('reports of browsers', () => {
       })
     for (let sent = 0; sent < 10; sent++) expect((await send()).status).toBe(204)
     expect((await send()).status).toBe(429)
-    const told = app.logged.filter(({ text }) => text === 'a page met its policy')
+    const told = app.logged.filter(
+      ({ text }) => text === 'a browser reported a violation of the content security policy'
+    )
     expect(told).toHaveLength(10)
     expect(told[0]?.facts).toMatchObject({
       csp: {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  type CompanyCategory,
+  type CategoryDetails,
   createCategory,
   updateCategory
 } from '../../../src/contract/company-categories.ts'
@@ -43,7 +43,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 type Settings = Partial<
   Pick<
-    CompanyCategory,
+    CategoryDetails,
     'visibility' | 'store' | 'keep_originals' | 'media_types' | 'retention' | 'default'
   >
 >

@@ -106,7 +106,10 @@ test('a company with too many calls under way is asked to wait, and the other is
   for (let n = 0; n < 5; n++) await ask(app, ada)
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   expect(app.logged.filter(({ level }) => level === 'warn')).toMatchObject([
-    { text: 'calls were refused for want of time', facts: { refused: 1 } }
+    {
+      text: 'calls were refused, because the service or a company has too many',
+      facts: { refused: 1 }
+    }
   ])
 })
 

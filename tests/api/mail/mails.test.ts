@@ -164,7 +164,9 @@ test('waits for a server that is gone, longer each time, and loses nothing', asy
   expect(await next(app, mails)).toBe(true)
   expect(again.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
   expect(await waiting(app)).toEqual([])
-  const failures = app.logged.filter(({ text }) => text === 'mail could not be sent')
+  const failures = app.logged.filter(
+    ({ text }) => text === 'mail could not be sent, tried again later'
+  )
   expect(failures).toHaveLength(3)
   expect(JSON.stringify(app.logged)).not.toContain('ada@example.com')
 })
@@ -193,7 +195,10 @@ test('gives a mail up after three days, with an error in the log', async () => {
   const broken = { send: () => Promise.reject(new Error('gone')) }
   expect(await next(app, broken)).toBe(false)
   expect(await waiting(app)).toEqual([])
-  expect(app.logged.at(-1)).toMatchObject({ level: 'error', text: 'mail could not be sent' })
+  expect(app.logged.at(-1)).toMatchObject({
+    level: 'error',
+    text: 'mail could not be sent in three days: deleted'
+  })
 })
 
 test('lets a mail that cannot be written wait, and gives it up as well', async () => {
@@ -210,7 +215,9 @@ test('lets a mail that cannot be written wait, and gives it up as well', async (
   expect(await next(app, mails)).toBe(false)
   expect(await waiting(app)).toHaveLength(1)
   expect(await next(app, mails), 'not before its time').toBe(false)
-  expect(app.logged.filter(({ text }) => text === 'mail could not be sent')).toHaveLength(1)
+  expect(
+    app.logged.filter(({ text }) => text === 'mail could not be sent, tried again later')
+  ).toHaveLength(1)
   app.wait(3 * 86_400 + 1)
   expect(await next(app, mails)).toBe(false)
   expect(await waiting(app)).toEqual([])

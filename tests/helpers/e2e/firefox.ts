@@ -118,10 +118,11 @@ function makeTab(wire: Wire, context: string, userContext: string) {
 
   function find(role: Role, name: string): Promise<Node> {
     return locate(role, { role, name }).catch(async cause => {
-      const shown = await evaluate('() => document.body.innerText')
-      throw new Error(`${cause.message}; sent: ${sent.join(' ; ')}; the page says: ${shown}`, {
-        cause
-      })
+      const [focused, shown] = [await evaluate(describeFocus), await evaluate(readText)]
+      throw new Error(
+        `${cause.message}; sent: ${sent.join(' ; ')}; focused: ${focused}; the page says: ${shown}`,
+        { cause }
+      )
     })
   }
 
@@ -211,7 +212,12 @@ function makeTab(wire: Wire, context: string, userContext: string) {
      * password fields have no role.
      */
     async type(name: string, text: string): Promise<void> {
-      await click(await locate('field', { name }))
+      const field = await locate('field', { name })
+      // a page that grows while it loads can move the field away from under the pointer
+      await until(`the field “${name}” to have the focus`, async () => {
+        await click(field)
+        return evaluate('element => document.activeElement === element', field)
+      })
       // soon after another click, Firefox counts a double click, which selects text
       await this.press(endKey, ...text)
     },
@@ -224,9 +230,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     },
     /** Waits until the text of the page matches. */
     async read(words: RegExp): Promise<void> {
-      await until(String(words), async () =>
-        words.test(String(await evaluate('() => document.body.innerText')))
-      )
+      await until(String(words), async () => words.test(String(await evaluate(readText))))
     },
     async choose(file: string): Promise<void> {
       const css = { type: 'css', value: 'main input[type=file]' }
@@ -243,6 +247,13 @@ function makeTab(wire: Wire, context: string, userContext: string) {
 interface Node {
   sharedId: string
 }
+
+/** Sources of functions that run in the page. */
+const readText = '() => document.body.innerText'
+const describeFocus = `() => {
+  const { tagName, id, value } = document.activeElement ?? {}
+  return [document.hasFocus(), tagName, id, value].join(' ')
+}`
 
 /**
  * Source of a function that runs in the page. It returns whether an element is enabled, stands

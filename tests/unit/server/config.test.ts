@@ -29,9 +29,19 @@ test('reads the port that people see from PUBLIC_URL', () => {
 
 test('names every wrong key at once', () => {
   const read = () => readConfig({ PORT: '99999', DEMO: 'maybe', LOG_LEVEL: 'loud' })
-  expect(read).toThrow(/PORT=99999/)
-  expect(read).toThrow(/DEMO=maybe/)
-  expect(read).toThrow(/LOG_LEVEL=loud/)
+  expect(read).toThrow('PORT=99999 is not valid: it must be a whole number from 1 to 65535.')
+  expect(read).toThrow('DEMO=maybe is not valid: it must be true or false.')
+  expect(read).toThrow('LOG_LEVEL=loud is not valid: it must be one of fatal, error,')
+})
+
+test('says what a number must be, once for each setting', () => {
+  for (const text of ['many', '0', '1.5']) {
+    expect(() => readConfig({ LIMIT_STREAMS_PER_USER: text })).toThrow(
+      new Error(
+        `LIMIT_STREAMS_PER_USER=${text} is not valid: it must be a whole number of at least 1.`
+      )
+    )
+  }
 })
 
 test('wants two ports', () => {

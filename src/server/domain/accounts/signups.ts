@@ -83,7 +83,7 @@ export async function insertSignUp(
     .execute()
   await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id })
   const facts = { audit: 'signup_waiting', company: company_id, user: id }
-  tx.afterCommit(() => deps.log.info(facts, 'sign-up waits'))
+  tx.afterCommit(() => deps.log.info(facts, 'sign-up waits for its confirmation'))
   return { id }
 }
 

@@ -98,9 +98,9 @@ export async function checkUserImportRows(
 }
 
 /**
- * Returns the numbers of the rows with one of `emails` that must be checked again. Of several rows
- * with the same e-mail, all but the first are refused as duplicates of the first. They must be
- * checked again when a different row has become the first.
+ * Looks for rows to check again among those with one of `emails`, and returns their numbers. Of
+ * several rows with the same e-mail, the first is accepted, and the others are refused as its
+ * duplicates. When a different row has become the first, it and the others are checked again.
  */
 export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx

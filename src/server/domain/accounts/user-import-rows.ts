@@ -5,7 +5,7 @@ import type * as endpoints from '../../../contract/imports.ts'
 import {
   type Import,
   type ImportCounts,
-  ImportVerdict,
+  ImportRowVerdict,
   importLimits,
   NotUndoneReason,
   type UserImportRow
@@ -191,7 +191,7 @@ export async function listUserImportRows(
       rows: page.map(row => ({
         row: row.number,
         cells: row.cells as Cells, // as: `readRow` made them
-        verdict: row.verdict === null ? null : ImportVerdict.parse(row.verdict),
+        verdict: row.verdict === null ? null : ImportRowVerdict.parse(row.verdict),
         reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `checkUserImportRows` made them
         kept: row.kept === null ? null : NotUndoneReason.parse(row.kept)
       })),

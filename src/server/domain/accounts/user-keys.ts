@@ -53,7 +53,7 @@ export async function requirePassword(
   const { challenge, signature } = response
   if (!key || !verifyWithEncryptedKey(deps.keys, key, Buffer.from(challenge), signature)) {
     const facts = { audit: `${purpose}_failed`, company: company_id, user: user_id }
-    deps.log.warn(facts, 'password refused')
+    deps.log.warn(facts, 'wrong present password')
     throw new AppError('password_wrong', 'The present key did not sign this challenge')
   }
   if (!(await spendChallenge(tx, spent))) throw challengeInvalid()

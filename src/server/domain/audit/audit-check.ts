@@ -62,10 +62,16 @@ export async function checkAuditLog(
     return { ...found, broken: { seq: found.entries + 1, reason: 'it is missing' } }
   }
   if (head.seq < newest) {
-    return { ...found, broken: { seq: head.seq + 1, reason: 'the head does not count it' } }
+    return {
+      ...found,
+      broken: { seq: head.seq + 1, reason: 'it is newer than the recorded end of the log' }
+    }
   }
   if (!Buffer.from(hash).equals(head.hash)) {
-    return { ...found, broken: { seq: head.seq, reason: 'its hash is not that of the head' } }
+    return {
+      ...found,
+      broken: { seq: head.seq, reason: 'its hash differs from the recorded hash of the whole log' }
+    }
   }
   return found
 }

@@ -157,7 +157,10 @@ async function runChecks(
     try {
       items.push(...(await run()))
     } catch (error) {
-      deps.log.error({ company, checks: kinds, err: error }, 'check for attention failed')
+      deps.log.error(
+        { company, checks: kinds, err: error },
+        'a check for what needs attention failed'
+      )
       unchecked.push(...kinds)
     }
   }

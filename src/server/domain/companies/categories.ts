@@ -2,7 +2,7 @@ import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import type * as z from 'zod/mini'
 import { type Category, KeepOriginals, Visibility } from '../../../contract/categories.ts'
 import type * as endpoints from '../../../contract/company-categories.ts'
-import type { CompanyCategory } from '../../../contract/company-categories.ts'
+import type { CategoryDetails } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxListedCategories } from '../../../contract/kit/limits.ts'
 import { StoredContent } from '../../../contract/requests.ts'
@@ -57,7 +57,7 @@ interface ListInput extends PageInput {
 export async function listCompanyCategories(
   deps: Pick<Deps, 'db'>,
   { company_id, q, group, visibility, store, ...page }: ListInput
-): Promise<Page<CompanyCategory>> {
+): Promise<Page<CategoryDetails>> {
   const orders = {
     id: 'category.id',
     sorts: {
@@ -88,7 +88,7 @@ export async function listCompanyCategories(
 export async function getCategory(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }
-): Promise<CompanyCategory> {
+): Promise<CategoryDetails> {
   return inCompany(deps.db, company_id, tx => readCategory(tx, id))
 }
 
@@ -113,7 +113,7 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.i
 export async function createCategory(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
   { company_id, by, idempotencyKey: key, ...input }: Creation
-): Promise<{ body: CompanyCategory; replayed: boolean }> {
+): Promise<{ body: CategoryDetails; replayed: boolean }> {
   const now = deps.clock()
   const names = 'en' in input.names ? input.names : { en: input.names.fr, fr: input.names.fr }
   const settings = {
@@ -149,7 +149,7 @@ type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateCate
 export async function updateCategory(
   deps: AuditDeps,
   { company_id, by, id, version, names, ...changes }: Change
-): Promise<CompanyCategory> {
+): Promise<CategoryDetails> {
   const change = async (tx: Tx) => {
     const { version: present, ...before } = await lockCategory(tx, id, changes.default)
     requireVersion(present, version)
@@ -289,12 +289,12 @@ function withColumns(categories: SelectQueryBuilder<Database, 'category', object
 
 function companyCategoryOf(
   row: Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
-): CompanyCategory {
+): CategoryDetails {
   const { version, created_at, group_ids } = row
   return { ...categoryOf(row), version, created: created_at.toISOString(), group_ids }
 }
 
-async function readCategory(tx: Tx, id: string): Promise<CompanyCategory> {
+async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {
   const row = await withColumns(selectById(tx, 'category', id)).executeTakeFirst()
   if (!row) throw noCategory()
   return companyCategoryOf(row)

@@ -104,7 +104,10 @@ export async function depositBatch(deps: Deps, input: BatchInput): Promise<Batch
   if (orphans.length > 0) {
     // if this fails, the hourly check deletes the files later
     await deleteFilesIfUnreferenced(deps, company_id, orphans).catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'files of a refused batch are left')
+      deps.log.warn(
+        { company: company_id, err: error },
+        'files of a refused batch could not be deleted: a job deletes them later'
+      )
     })
   }
   return answers

@@ -73,7 +73,10 @@ export async function deleteFilesOfRemovedCompanies(
       if (at < before) await deps.blobs.forgetRemoval(company)
     } catch (error) {
       // tried again within the hour
-      deps.log.error({ company, err: error }, 'files of a removed company are left')
+      deps.log.error(
+        { company, err: error },
+        'files of a removed company could not be deleted, tried again within the hour'
+      )
     }
   }
 }

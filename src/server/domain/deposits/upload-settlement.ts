@@ -44,7 +44,10 @@ export async function createDepositFromNextUpload(
   if (!upload) return false
   try {
     // the upload may have crashed the process in every attempt, and would crash it again
-    if (upload.attempts > retrySeconds.length + 1) throw new Error('no attempt came to an end')
+    if (upload.attempts > retrySeconds.length + 1)
+      throw new Error(
+        'every attempt ended without an error, so it may have crashed the process: see the log'
+      )
     using _lease = keepLease(deps, upload)
     await createDepositFromUpload(deps, upload)
   } catch (error) {
@@ -68,7 +71,10 @@ export async function createDepositFromUpload(deps: Deps, upload: Upload): Promi
   ])
   // without a staged file: a crash happened after the file was moved to its final path
   const found = staged ?? kept
-  if (!found) throw new Error('the bytes of a received upload are not there')
+  if (!found)
+    throw new Error(
+      'the file of a received upload is in neither documents/staging nor documents/blobs'
+    )
   if (!tag || !found.sha256.equals(declared) || found.size !== upload.size) {
     return failUpload(deps, upload, 'transfer_corrupt')
   }
@@ -140,7 +146,11 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     })
   })
   const facts = { company: company_id, request: request_id, attempts, err: error }
-  if (seconds === undefined) deps.log.error(facts, 'deposit held: see vidimus deposit held')
+  if (seconds === undefined)
+    deps.log.error(
+      facts,
+      'deposit held after its last attempt: mend the cause, then run npm run vidimus -- deposit retry'
+    )
   else deps.log.warn({ ...facts, seconds }, 'deposit not made, tried again later')
 }
 
@@ -152,7 +162,12 @@ function keepLease(deps: Deps, { company_id, id }: Upload): Disposable {
     )
   const timer = setInterval(() => {
     // if the lease expires, another process repeats the work, which is harmless
-    renewNow().catch((error: unknown) => deps.log.warn({ err: error }, 'lease not renewed'))
+    renewNow().catch((error: unknown) =>
+      deps.log.warn(
+        { company: company_id, upload: id, err: error },
+        'the lease of a deposit in progress was not renewed'
+      )
+    )
   }, settling.ms / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

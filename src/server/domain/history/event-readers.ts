@@ -150,7 +150,10 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       } catch (error) {
         // checked again at the next interval
         for (const subscriber of some) Object.assign(states.get(subscriber) ?? {}, { checkedAt: 0 })
-        deps.log.warn({ company: company_id, err: error }, 'sessions could not be looked up')
+        deps.log.warn(
+          { company: company_id, err: error },
+          'the sessions of event streams could not be checked'
+        )
       }
     }
   }

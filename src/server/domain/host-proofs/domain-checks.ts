@@ -147,8 +147,13 @@ async function applyAnswer(
     .execute()
   if (isOver) await endWildcardCoverage(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }
-  if (isOver) deps.log.warn(facts, 'a domain is no longer served: its DNS record has been missing')
-  else if (isServed && isMissing) deps.log.warn(facts, 'the DNS record of a domain is missing')
+  if (isOver)
+    deps.log.warn(facts, 'a domain is no longer served: its DNS record was missing for seven days')
+  else if (isServed && isMissing)
+    deps.log.warn(
+      facts,
+      'the DNS record of a domain is missing: without it, the domain is served for seven days'
+    )
   const isNew = isProved && !isServed
   if (isNew || isOver) tx.afterCommit(() => deps.signals.domains.send(found.host))
   if (!isNew) return

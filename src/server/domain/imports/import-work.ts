@@ -132,7 +132,7 @@ export async function workOnNextImport(
     if (work.state === 'checking') await check(deps, work, functions, stopping)
     else if (work.state === 'undoing') await undo(deps, work, functions, stopping)
     else await run(deps, work, functions, stopping)
-    deps.log.info(facts, 'import worked on')
+    deps.log.info(facts, 'work on an import finished')
     return true
   } catch (error) {
     if (error instanceof Stale) {
@@ -146,7 +146,10 @@ export async function workOnNextImport(
     }
     const isLast = work.attempts >= maxAttempts
     if (isTemporaryDatabaseError(error) && !isLast) {
-      deps.log.warn({ ...facts, err: error }, 'import put off: the database is busy')
+      deps.log.warn(
+        { ...facts, err: error },
+        'import postponed: the database is busy or cannot be reached'
+      )
     } else deps.log.error({ ...facts, err: error }, 'import failed')
     if (!isLast) await pause(deps, work, retryMs * work.attempts)
     else {
@@ -258,7 +261,11 @@ async function run(
       result.changed !== promised.changed ||
       unchanged !== promised.unchanged ||
       result.skipped !== promised.refused + promised.skipped
-    if (differs) deps.log.error({ import: work.id, promised, result }, 'import differs from check')
+    if (differs)
+      deps.log.error(
+        { import: work.id, promised, result },
+        'the result of an import differs from that of its check'
+      )
     const state = 'done'
     await settle(tx, work, { state, result: JSON.stringify({ ...result, differs }) })
   })

@@ -33,7 +33,7 @@ export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock
   const recorded = await findRootSecretId(deps.db)
   if (recorded !== deps.keys.rootSecretId) {
     throw new Error(
-      `The database was made with the root secret ${recorded}, and this is ${deps.keys.rootSecretId}: start again.`
+      `The database is encrypted with the root secret kek-${recorded}.key, but this process has kek-${deps.keys.rootSecretId}.key: start it with the keys folder that has the first.`
     )
   }
 }

@@ -135,7 +135,10 @@ async function settleDemo(
   try {
     return (await removeDemoCompany(deps, demo.company_id)) ? 'removed' : 'none'
   } catch (error) {
-    deps.log.error({ err: error }, 'the demonstration could not be removed')
+    deps.log.error(
+      { err: error },
+      'the demonstration could not be removed: run npm run vidimus -- remove-demo'
+    )
     return 'kept'
   }
 }

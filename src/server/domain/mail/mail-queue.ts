@@ -84,11 +84,14 @@ export async function sendNextMail(
     const message = await prepareMailMessage(deps, mail)
     const outcome = message && (await deps.mails.send(message))
     if (outcome) {
-      deps.log.info({ ...facts, outcome }, outcome === 'sent' ? 'mail sent' : 'mail refused')
+      const text = outcome === 'sent' ? 'mail sent' : 'mail refused by the mail server for good'
+      deps.log.info({ ...facts, outcome }, text)
     }
   } catch (error) {
     const isOver = deps.clock().getTime() - mail.created_at.getTime() > keptMs
-    deps.log[isOver ? 'error' : 'warn']({ ...facts, err: error }, 'mail could not be sent')
+    if (isOver)
+      deps.log.error({ ...facts, err: error }, 'mail could not be sent in three days: deleted')
+    else deps.log.warn({ ...facts, err: error }, 'mail could not be sent, tried again later')
     await (isOver ? remove(deps, mail) : postpone(deps, mail))
     return false
   }

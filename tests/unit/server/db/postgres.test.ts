@@ -203,7 +203,9 @@ test('puts the socket into a private short folder when the path is too long', as
 test('refuses a directory of another major version', async () => {
   await giveDirectory()
   await writeFile(join(dir, 'PG_VERSION'), '15\n')
-  await expect(startPostgres({ dir })).rejects.toThrow('belongs to PostgreSQL 15, and this is 18')
+  await expect(startPostgres({ dir })).rejects.toThrow(
+    'was created by PostgreSQL 15, but this release runs PostgreSQL 18'
+  )
 })
 
 test('says why a server cannot start', async () => {
