@@ -14,15 +14,15 @@ export type Visibility = z.infer<typeof Visibility>
  * Whether pictures over 1,000,000 bytes are sent in their original quality: never (`no`), if the
  * depositor chooses so (`person`), or always (`yes`).
  */
-export const KeepOriginals = z.enum(['no', 'person', 'yes'])
-export type KeepOriginals = z.infer<typeof KeepOriginals>
+export const KeepOriginalsSetting = z.enum(['no', 'person', 'yes'])
+export type KeepOriginalsSetting = z.infer<typeof KeepOriginalsSetting>
 
 /** A category of documents, with its names in English and French. */
 export const Category = z.object({
   id: z.uuid(),
   names: z.object({ en: z.string(), fr: z.string() }),
   visibility: Visibility,
-  keep_originals: KeepOriginals,
+  keep_originals: KeepOriginalsSetting,
   /**
    * Whether this is the company's default category. A company has at most one. If the depositor may
    * use several categories, including the default one, a deposit that names no category gets the

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { Category, KeepOriginals, Visibility } from './categories.ts'
+import { Category, KeepOriginalsSetting, Visibility } from './categories.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
@@ -61,7 +61,7 @@ const Name = textLine(80)
 
 const settings = {
   visibility: z.optional(Visibility),
-  keep_originals: z.optional(KeepOriginals),
+  keep_originals: z.optional(KeepOriginalsSetting),
   store: z.optional(StoredContent),
   media_types: z.optional(MediaTypes),
   retention: z.optional(z.nullable(Retention))

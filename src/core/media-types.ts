@@ -38,7 +38,7 @@ export const mediaKindNames = Object.keys(mediaKinds) as MediaKind[]
  * Splits a list of media types. `kinds` are the names of the groups in `mediaKinds` whose types are
  * all in the list. `others` are the remaining types.
  */
-export function splitMediaTypes(types: readonly string[]): {
+export function separateMediaKinds(types: readonly string[]): {
   kinds: MediaKind[]
   others: string[]
 } {

@@ -5,21 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { openServedHosts, openTenantCache, webOriginOf } from './domain/companies/served-hosts.ts'
+import { openTenantCache, watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
 import { createDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
 import { seedInstallation } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { limitConnections } from './http/connections.ts'
-import { createClientAddressReader, createSharedAddressCheck } from './http/hosts.ts'
+import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
 import { createHttpServer } from './http/listener.ts'
 import { checkDomainsJob } from './jobs/check-domains.ts'
 import { checkFilesJob } from './jobs/check-files.ts'
 import { deleteExpiredRowsJob } from './jobs/delete-expired.ts'
 import { fillDemoJob } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
-import { reloadKeysJob } from './jobs/reload-keys.ts'
+import { reloadTokenKeysJob } from './jobs/reload-keys.ts'
 import { runImportsJob } from './jobs/run-imports.ts'
 import { sendMailsJob } from './jobs/send-mails.ts'
 import { createDepositsFromUploadsJob, endIdleUploadsJob } from './jobs/settle-uploads.ts'
@@ -130,7 +130,7 @@ async function start(): Promise<void> {
         deleteExpiredRowsJob(deps),
         checkDomainsJob(deps),
         checkFilesJob(deps),
-        reloadKeysJob(deps)
+        reloadTokenKeysJob(deps)
       ],
       log
     )
@@ -151,14 +151,14 @@ async function start(): Promise<void> {
       total: config.limits.connectionsPerProcess,
       perAddress: config.limits.connectionsPerAddress,
       // many people share the address of a proxy; a proxy that is not declared runs on this machine
-      isShared: createSharedAddressCheck(config.trustedProxies)
+      isShared: createProxyAddressCheck(config.trustedProxies)
     },
     log
   )
 
   let isListening = false
   const isReady = () => isListening && !stopping.signal.aborted
-  const served = owned.use(await openServedHosts(deps))
+  const served = owned.use(await watchServedHosts(deps))
   owned.use(
     await startManagementServer({ port: config.managementPort, deps, connections, served, isReady })
   )

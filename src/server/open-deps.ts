@@ -13,7 +13,7 @@ import { openNotificationChannel } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
-import type { Deps, Keys, Log } from './domain/deps.ts'
+import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
 import { createCompanyKeyring } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
 import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
@@ -98,7 +98,7 @@ export async function openDeps(
    * Reads the secrets from the key files. If the database is empty, the first process creates them
    * while the other processes wait.
    */
-  async function openOwnKeys(): Promise<Keys> {
+  async function openOwnKeys(): Promise<InstallationKeys> {
     const isFirst = (await findRootSecretId(db)) === undefined
     await using _lock = isFirst ? await lockDatabaseSetup(place) : undefined
     const keys = await openKeys({

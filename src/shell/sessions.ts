@@ -20,7 +20,7 @@ let drawUsage: (user: UserInfo) => void = () => {}
  * Starts the session, shows who is signed in, and redirects visitors from pages that they may not
  * see.
  */
-export function startSessions(): void {
+export function startSessionHandling(): void {
   // Where the file cannot be loaded, the next page tries again. Older releases of Chromium remember
   // the failure until a reload, and `reloadOnMissingBuildFiles` reloads each path once.
   const start = runOnce(watchSession)

@@ -8,8 +8,8 @@ import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { onEachPage, runInBackground, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
-import { copyInvitationParams } from './link-params.ts'
-import { startSessions } from './sessions.ts'
+import { copyParametersToLinks } from './link-params.ts'
+import { startSessionHandling } from './sessions.ts'
 import { loadQueueOnDepositPage } from './upload-progress/running-uploads.ts'
 
 /**
@@ -25,9 +25,9 @@ export function startShell(): void {
   startLanguageLinks()
   startDropAnywhere()
   loadQueueOnDepositPage()
-  startSessions()
+  startSessionHandling()
   startNews()
-  copyInvitationParams()
+  copyParametersToLinks()
   replayEarlyActions()
   loadRarePages()
   startHeadingFocus()

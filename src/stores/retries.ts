@@ -22,7 +22,7 @@ export function isTransient(error: AppError): boolean {
   return transient.has(error.code)
 }
 
-export type Retries = ReturnType<typeof createRetries>
+export type CallRetrier = ReturnType<typeof createCallRetrier>
 
 interface RetryOptions {
   signal?: AbortSignal
@@ -30,7 +30,7 @@ interface RetryOptions {
 }
 
 /** Creates an object that repeats failed calls after growing pauses. */
-export function createRetries({
+export function createCallRetrier({
   after,
   random
 }: {

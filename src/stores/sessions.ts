@@ -132,7 +132,7 @@ async function callAs<Name extends CallName>(
   input: CallInput<Name>,
   options: ApiOptions
 ): Promise<CallOutput<Name>> {
-  const { call } = await importCallModules()
+  const { call } = await loadCallModules()
   const { fetch } = browserEnvironment()
   const endpoint = await loadEndpoint(name)
   const base = apiOrigin()
@@ -155,7 +155,7 @@ let loading: ReturnType<typeof importCalls> | undefined
  * Loads the function `call()` and the list of API calls with their schemas. A page loads them only
  * before its first call or when it is idle, because they are a tenth of its size.
  */
-export async function importCallModules() {
+export async function loadCallModules() {
   loading ??= importCalls()
   try {
     const [{ call }, { nonAdminCalls }] = await loading
@@ -168,7 +168,7 @@ export async function importCallModules() {
 
 /** Loads and returns the endpoint object of a call: its method, path and schemas. */
 export async function loadEndpoint(name: CallName): Promise<Endpoint> {
-  const { nonAdminCalls } = await importCallModules()
+  const { nonAdminCalls } = await loadCallModules()
   return isPageCall(name, nonAdminCalls) ? nonAdminCalls[name] : loadAdminCall(name)
 }
 

@@ -114,7 +114,7 @@ async function firstRows(file: Blob, dialect: CsvDialect): Promise<string[][]> {
  * Reads a whole file. Returns its number of rows and the faults of the rows. Calls `onProgress`
  * with the number of bytes read so far.
  */
-export async function scanRows(
+export async function countRowsAndFaults(
   file: Blob,
   dialect: CsvDialect,
   onProgress: (bytesDone: number) => void = () => {}

@@ -1,12 +1,12 @@
 import type { CsvDialect } from '../core/csv/dialect.ts'
 import {
+  countRowsAndFaults,
   createRowRangeReader,
   type FileInspection,
   inspectFile,
   type RowPage,
   type RowRange,
-  type RowScan,
-  scanRows
+  type RowScan
 } from './csv-files.ts'
 import type { WorkerReply } from './pool.ts'
 
@@ -37,7 +37,9 @@ function answerTo(request: CsvRequest): Promise<CsvResult> {
     case 'inspect':
       return inspectFile(file, dialect)
     case 'count':
-      return scanRows(file, request.dialect, bytesDone => answer({ kind: 'progress', bytesDone }))
+      return countRowsAndFaults(file, request.dialect, bytesDone =>
+        answer({ kind: 'progress', bytesDone })
+      )
     case 'take':
       return take(request.key, file, request.dialect, request)
   }

@@ -20,7 +20,7 @@ interface Hasher {
 export type FilePieces = AsyncIterable<Uint8Array>
 
 /** Maximum size in bytes of a file that is hashed with the browser's own `digest`. */
-export const maxDigestBytes = 32_000_000
+export const maxDigestedFileBytes = 32_000_000
 
 /**
  * Files of at least this many bytes are hashed with `digest` one at a time, because the browser
@@ -58,7 +58,7 @@ export async function fingerprintFile(
   options: FingerprintOptions = {},
   { subtle, locks }: Platform = findPlatform()
 ): Promise<string> {
-  if (!subtle || file.size > maxDigestBytes) return fingerprintInPieces(file, options)
+  if (!subtle || file.size > maxDigestedFileBytes) return fingerprintInPieces(file, options)
   const hash = () => fingerprintWhole(file, subtle)
   const digest = file.size < minFileBytesForHashLock ? await hash() : await whenFree(locks, hash)
   if (digest === undefined) return fingerprintInPieces(file, options)

@@ -1,5 +1,5 @@
 import type { PictureTransform } from '../contract/deposits.ts'
-import { maxUnreducedPictureBytes } from '../contract/kit/limits.ts'
+import { pictureReductionThresholdBytes } from '../contract/kit/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { createPool, type WorkerTaskOptions } from './pool.ts'
 
@@ -22,7 +22,9 @@ export interface PictureReduction {
  */
 export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return (
-    size > maxUnreducedPictureBytes && type.startsWith('image/') && !type.startsWith('image/svg')
+    size > pictureReductionThresholdBytes &&
+    type.startsWith('image/') &&
+    !type.startsWith('image/svg')
   )
 }
 

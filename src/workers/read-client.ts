@@ -1,6 +1,6 @@
 import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
-import type { ReadReply, ReadRequest } from './read.ts'
+import type { ReadReply, ReadWorkerMessage } from './read.ts'
 
 /**
  * Minimum size in bytes of a file that a second worker reads. The hash worker reads smaller files
@@ -67,7 +67,7 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
   }
   worker.onmessage = ({ data }: MessageEvent<ReadReply>) => take(data)
   worker.onerror = () => take({ kind: 'died' })
-  const ask = (request: ReadRequest, transfer: Transferable[] = []) =>
+  const ask = (request: ReadWorkerMessage, transfer: Transferable[] = []) =>
     worker.postMessage(request, transfer)
   ask({ file })
   let out = bufferCount

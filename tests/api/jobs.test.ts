@@ -6,7 +6,7 @@ import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
 import {
   deleteEventsStatement,
   deleteExpiredEvents,
-  readEventBounds
+  readEventSequenceBounds
 } from '../../src/server/domain/history/events.ts'
 import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency.ts'
 import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
@@ -81,14 +81,17 @@ test('forgets events of three months in batches, and leaves no gap', async () =>
   await insertEvents(acme, 1, 1)
   // an event dated back behind one that is still kept
   await insertEvents(acme, 1, 100)
-  const before = await readEventBounds(app.deps, acme)
+  const before = await readEventSequenceBounds(app.deps, acme)
   expect([
     await deleteExpiredEvents(app.deps, acme),
     await deleteExpiredEvents(app.deps, acme)
   ]).toEqual([true, true])
   expect(await deleteExpiredEvents(app.deps, acme)).toBe(false)
   expect(await count('event', acme)).toBe(2)
-  expect(await readEventBounds(app.deps, acme)).toEqual({ ...before, oldest: before.newest - 1 })
+  expect(await readEventSequenceBounds(app.deps, acme)).toEqual({
+    ...before,
+    oldest: before.newest - 1
+  })
   app.wait(100 * day)
   await deleteExpiredEvents(app.deps, acme)
   expect(await count('event', acme)).toBe(0)

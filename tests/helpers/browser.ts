@@ -1,5 +1,9 @@
 import type { BrowserEnvironment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
-import { createRowRangeReader, inspectFile, scanRows } from '../../src/workers/csv-files.ts'
+import {
+  countRowsAndFaults,
+  createRowRangeReader,
+  inspectFile
+} from '../../src/workers/csv-files.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -141,7 +145,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         const take = createRowRangeReader()
         return {
           inspect: inspectFile,
-          count: (file, dialect, options) => scanRows(file, dialect, options?.onProgress),
+          count: (file, dialect, options) => countRowsAndFaults(file, dialect, options?.onProgress),
           take: (file, dialect, part) => take(JSON.stringify(dialect), file, dialect, part)
         }
       }

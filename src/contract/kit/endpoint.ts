@@ -158,7 +158,7 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
  * The fields of an API call that decide whether the call administers a company: see
  * `administersCompany`.
  */
-export type CallAccessFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
+export type CompanyAdministrationFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
   Pick<Endpoint, 'acting'>
 
 /**
@@ -166,13 +166,13 @@ export type CallAccessFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
  * company, unless an operator names another one in the path (`/company/{id}`) or in the header
  * `Company`.
  */
-export function administersCompany(route: CallAccessFields): boolean {
+export function administersCompany(route: CompanyAdministrationFields): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'
   return isAdministration || hasCompanyPath(route) || route.acting === true
 }
 
 /** Returns whether the path of an API call contains the id of the company: `/company/{id}`. */
-export function hasCompanyPath({ path }: Pick<CallAccessFields, 'path'>): boolean {
+export function hasCompanyPath({ path }: Pick<CompanyAdministrationFields, 'path'>): boolean {
   return /^\/company\/\{id\}(?:\/|$)/.test(path)
 }
 

@@ -184,7 +184,7 @@ export interface ReachedLimit {
 export type DependentCounts = Record<string, number>
 
 /** A category that the caller may choose, listed in the error `category_required`. */
-export interface CategoryOption {
+export interface SelectableCategory {
   id: string
   names: { en: string; fr: string }
 }
@@ -196,7 +196,7 @@ interface AppErrorDetails {
   fieldsOmitted?: number
   disabled?: DisabledState
   figures?: ReachedLimit
-  categories?: readonly CategoryOption[]
+  categories?: readonly SelectableCategory[]
   uses?: DependentCounts
   /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
   retryAfter?: number
@@ -213,7 +213,7 @@ export class AppError extends Error {
   readonly fieldsOmitted: number
   readonly disabled: DisabledState | undefined
   readonly figures: ReachedLimit | undefined
-  readonly categories: readonly CategoryOption[] | undefined
+  readonly categories: readonly SelectableCategory[] | undefined
   readonly uses: DependentCounts | undefined
   readonly retryAfter: number | undefined
   /** Id of the failed HTTP request in the server's log. People can quote it to support. */

@@ -1,12 +1,12 @@
 import type { DisabledState } from './disabled.ts'
 import {
   AppError,
-  type CategoryOption,
   type DependentCounts,
   type ErrorCode,
   errorCodes,
   type FieldErrors,
-  type ReachedLimit
+  type ReachedLimit,
+  type SelectableCategory
 } from './errors.ts'
 
 /** The JSON body of an error response (RFC 9457). */
@@ -20,7 +20,7 @@ export interface Problem {
   fields?: FieldErrors
   fields_omitted?: number
   disabled?: DisabledState
-  categories?: readonly CategoryOption[]
+  categories?: readonly SelectableCategory[]
   uses?: DependentCounts
   used?: number
   limit?: number

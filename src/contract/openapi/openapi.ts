@@ -120,7 +120,7 @@ export function successStatusesOf(name: string, route: ApiCall): number[] {
 const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
 
 /** Error codes that the server may send. */
-export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
+export const errorCodesFromServer = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
 /**
@@ -357,7 +357,7 @@ const problemSchema = {
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
-    code: { type: 'string', enum: serverErrorCodes },
+    code: { type: 'string', enum: errorCodesFromServer },
     instance: { type: 'string' },
     fields: {
       type: 'object',

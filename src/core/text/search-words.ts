@@ -10,6 +10,6 @@ export function foldText(text: string): string {
  * Splits the text of a search into words in lower case and without accents: `'Bail  été'` →
  * `['bail', 'ete']`
  */
-export function searchWords(text: string): string[] {
+export function splitSearchIntoWords(text: string): string[] {
   return foldText(text).split(/\s+/).filter(Boolean)
 }

@@ -6,8 +6,8 @@ import { localizedPath } from '../../i18n/index.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { auditTranslator, type TranslateAudit } from './audit-translator.ts'
 import {
+  buildAuditSentenceParts,
   type ChangeDescription,
-  changeSentenceParts,
   describeChanges,
   type SentencePart,
   skippedVersionCheck
@@ -40,7 +40,7 @@ export function AuditEntry({ entry, company }: AuditEntryProps) {
   return (
     <div className="grid gap-x-6 gap-y-2 md:grid-cols-[1fr_auto]">
       <p className="wrap-anywhere">
-        {changeSentenceParts(entry, t).map((part, at) => (
+        {buildAuditSentenceParts(entry, t).map((part, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence keep their places
           <span key={at}>{linkTo(part)}</span>
         ))}

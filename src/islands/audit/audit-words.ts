@@ -1,11 +1,11 @@
 import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
-import { splitMediaTypes } from '../../core/media-types.ts'
+import { separateMediaKinds } from '../../core/media-types.ts'
 import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 /**
- * A part of the sentence that `changeSentenceParts` returns: plain text, or the name of a person or
+ * A part of the sentence that `buildAuditSentenceParts` returns: plain text, or the name of a person or
  * an item.
  */
 export type SentencePart = string | { role: Role; name: string }
@@ -21,7 +21,7 @@ const roles: readonly Role[] = ['who', 'what', 'user', 'category']
  * Returns the parts of the sentence about an entry of the audit log, for example
  * `['', { role: 'who', name: 'Ada' }, ' created the group ', …]`.
  */
-export function changeSentenceParts(entry: AuditLogEntry, t: TranslateAudit): SentencePart[] {
+export function buildAuditSentenceParts(entry: AuditLogEntry, t: TranslateAudit): SentencePart[] {
   const { actor, target, action, acted_in } = entry
   const names: Record<Role, string> = {
     who: actorOf(actor, t),
@@ -93,7 +93,7 @@ const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
  * Returns the changed fields of an audit log entry in words. Leaves out fields that
- * `changeSentenceParts()` already mentions. Also leaves out `if_match`, which is not a field of the
+ * `buildAuditSentenceParts()` already mentions. Also leaves out `if_match`, which is not a field of the
  * item: see `skippedVersionCheck()`.
  */
 export function describeChanges(
@@ -161,7 +161,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
   if (Array.isArray(value)) {
     if (value.length === 0) return t('nothing')
     if (field === 'media_types') {
-      const { kinds, others } = splitMediaTypes(value.map(String))
+      const { kinds, others } = separateMediaKinds(value.map(String))
       return [...kinds.map(kind => t(`values.media_types.${kind}`)), ...others].join(', ')
     }
     return value.map(each => valueWords(field, each, around)).join(', ')

@@ -1,6 +1,6 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
-import { mediaKindNames, mediaKinds, splitMediaTypes } from '../../core/media-types.ts'
+import { mediaKindNames, mediaKinds, separateMediaKinds } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { MessageKey } from '../../i18n/keys.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
@@ -52,10 +52,10 @@ interface CategoryFieldsProps {
  */
 export function CategoryFields({ form, category }: CategoryFieldsProps) {
   const { locale, t } = useTranslation()
-  const { kinds, others } = splitMediaTypes(category?.media_types ?? [])
+  const { kinds, others } = separateMediaKinds(category?.media_types ?? [])
   const [, count = '', unit = 'Y'] = /^P(\d+)([DMY])$/.exec(category?.retention ?? '') ?? []
   const optionsOf = (name: CategorySettingName) =>
-    categorySettingChoices[name].map(value => ({ value, ...describeChoice(name, value, t) }))
+    categorySettingChoices[name].map(value => ({ value, ...describeSettingChoice(name, value, t) }))
   return (
     <div className="group/category contents">
       {categoryNameLanguages(locale).map((language, at) => (
@@ -193,7 +193,7 @@ export const retentionRule: Validator = (value, form) => {
 }
 
 /** Returns the label of a possible value of a setting, and the sentence that explains it. */
-export function describeChoice(
+export function describeSettingChoice(
   name: CategorySettingName,
   value: string,
   t: Translate

@@ -18,7 +18,7 @@ import {
   categoryNamesFromForm,
   categorySettingChoices,
   categorySettingsFromForm,
-  describeChoice,
+  describeSettingChoice,
   retentionRule,
   type EditableCategory as Settings
 } from './CategoryFields.tsx'
@@ -75,7 +75,7 @@ function Shown({ category }: CategoryProps) {
     ).map(([field, value]) => ({
       label: labelOf(field, t),
       value: valueWords(field, value, locale, t),
-      note: describeChoice(field, value, t).note
+      note: describeSettingChoice(field, value, t).note
     })),
     {
       label: labelOf('media_types', t),
@@ -144,6 +144,6 @@ function valueWords(name: string, value: unknown, locale: Locale, t: Translate):
     case 'default':
       return t(value ? 'categories.default.yes' : 'categories.default.no')
     default:
-      return describeChoice(name as CategorySettingName, String(value), t).label
+      return describeSettingChoice(name as CategorySettingName, String(value), t).label
   }
 }

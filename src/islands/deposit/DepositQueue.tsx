@@ -8,7 +8,7 @@ import {
   $depositSummary,
   $deposits,
   addFiles,
-  restoreDeposits,
+  restoreUnfinishedUploads,
   resumeUpload
 } from '../../stores/deposits/deposits.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -49,7 +49,7 @@ export function DepositQueue(props: DepositQueueProps) {
   useEffect(() => {
     if (session.status !== 'in') return
     const resumed = new URLSearchParams(location.search).get('resume')
-    if (!resumed) return void restoreDeposits()
+    if (!resumed) return void restoreUnfinishedUploads()
     resumeUpload(resumed).catch((error: unknown) =>
       setLost(asAppError(error, 'An upload could not be resumed'))
     )

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useId } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { colorCorrections, cssPropertyOf, themeTokens } from '../../core/theme/theme-colors.ts'
-import { $themes, loadThemes } from '../../stores/admin/domains.ts'
+import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
@@ -35,7 +35,7 @@ export function ThemeEditor({ domain }: ThemeEditorProps) {
   const { t } = useTranslation()
   const state = useStore($themes, { ssr: 'initial' })
   useEffect(() => {
-    void loadThemes(domain.id)
+    void openThemes(domain.id)
   }, [domain.id])
   return (
     <Section
@@ -44,7 +44,7 @@ export function ThemeEditor({ domain }: ThemeEditorProps) {
       note={t('domains.look.note')}
       state={state.status}
     >
-      <LoadStatus state={state} retry={() => loadThemes(domain.id)} />
+      <LoadStatus state={state} retry={() => openThemes(domain.id)} />
       {state.status === 'ready' && <Editor domain={domain} themes={state.item} />}
     </Section>
   )

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { countNewerRequests, updateShownRows } from '../../stores/history/requests.ts'
+import { computeShownRows, countNewerRequests } from '../../stores/history/requests.ts'
 import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -157,7 +157,7 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
   if (source !== requests || wasPaused !== isPaused) {
     setSource(requests)
     setWasPaused(isPaused)
-    setShown(isPaused ? updateShownRows(shown, requests) : requests)
+    setShown(isPaused ? computeShownRows(shown, requests) : requests)
   }
   return {
     shown,

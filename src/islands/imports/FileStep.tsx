@@ -3,7 +3,11 @@ import { useState } from 'react'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
-import { $importFile, type ImportFile, readImportFile } from '../../stores/imports/import-file.ts'
+import {
+  $importFile,
+  type ImportFileState,
+  readImportFile
+} from '../../stores/imports/import-file.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { downloadFile } from '../files/download-file.ts'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
@@ -92,7 +96,7 @@ export function FileStep(props: FileStepProps) {
     </>
   )
 
-  function whyNot(found: Extract<ImportFile, { status: 'refused' | 'failed' }>): string {
+  function whyNot(found: Extract<ImportFileState, { status: 'refused' | 'failed' }>): string {
     const { name, size } = found.file
     if (found.status === 'failed') {
       return found.error.code === 'file_unreadable'

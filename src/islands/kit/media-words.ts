@@ -1,9 +1,9 @@
-import { splitMediaTypes } from '../../core/media-types.ts'
+import { separateMediaKinds } from '../../core/media-types.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
 /** Describes accepted media types: `['application/pdf', 'image/*']` → `PDF and pictures`. */
 export function describeMediaTypes(types: readonly string[], locale: Locale, t: Translate): string {
-  const { kinds, others } = splitMediaTypes(types)
+  const { kinds, others } = separateMediaKinds(types)
   const words = [...kinds.map(kind => t(`common.mediaKinds.${kind}`)), ...others]
   return new Intl.ListFormat(languageTag(locale)).format(words)
 }

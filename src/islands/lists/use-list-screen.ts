@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { isMissingError } from '../../stores/admin/companies.ts'
+import { isMissingItemError } from '../../stores/admin/companies.ts'
 import type { createListStore } from '../../stores/lists/lists.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -56,7 +56,8 @@ export function useListScreen<
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
     filterCount: addresses.filterCount(address ?? {}),
     /** Whether the company of the page does not exist. */
-    isMissing: owner === undefined && status.status === 'failed' && isMissingError(status.error),
+    isMissing:
+      owner === undefined && status.status === 'failed' && isMissingItemError(status.error),
     /**
      * Changes the search, the order or filters in the address. Removes those with an empty or
      * undefined value.

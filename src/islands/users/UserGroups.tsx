@@ -4,8 +4,8 @@ import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
+  type AddToGroupResult,
   addMemberToGroups,
-  type GroupAdditionResult,
   type NamedGroup,
   removeMemberFromGroup
 } from '../../stores/admin/members.ts'
@@ -115,7 +115,7 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
   )
 }
 
-function Additions({ additions }: { additions: GroupAdditionResult[] | undefined }) {
+function Additions({ additions }: { additions: AddToGroupResult[] | undefined }) {
   const { locale, t } = useTranslation()
   if (!additions || additions.length === 0) return null
   const refused = additions.filter(({ error }) => error)

@@ -12,7 +12,7 @@ import {
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import type { Keys } from '../domain/deps.ts'
+import type { InstallationKeys } from '../domain/deps.ts'
 import { signEs256 } from '../domain/es256.ts'
 
 export interface KeysOptions {
@@ -44,7 +44,7 @@ export async function openKeys({
   directory,
   recordedRootSecretId,
   clock
-}: KeysOptions): Promise<Keys> {
+}: KeysOptions): Promise<InstallationKeys> {
   if (recordedRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
   const names = (await readdir(directory)).sort()
@@ -92,7 +92,7 @@ function keysOf(
   secret: Buffer,
   found: TokenKey[],
   { directory, clock }: Pick<KeysOptions, 'directory' | 'clock'>
-): Keys {
+): InstallationKeys {
   // key objects, because importing a key for each call costs more than using it
   const derive = (label: string) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))

@@ -1,6 +1,6 @@
 import type { NotificationListener } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
-import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
+import type { ChangeSignals, CompanyId, PersonInCompany, Signal } from '../domain/deps.ts'
 
 /**
  * Creates the signals by which parts of the service notify each other. With `notifications`, the
@@ -11,9 +11,11 @@ import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
  */
 export function createSignals(
   notifications?: Pick<NotificationListener, 'send' | 'listen'>
-): Signals {
-  const events = signal<PersonId>(key => notifications?.send(`events ${key.company} ${key.user}`))
-  const sessions = signal<PersonId>(key =>
+): ChangeSignals {
+  const events = signal<PersonInCompany>(key =>
+    notifications?.send(`events ${key.company} ${key.user}`)
+  )
+  const sessions = signal<PersonInCompany>(key =>
     notifications?.send(`sessions ${key.company} ${key.user}`)
   )
   const writers = signal<{ company: CompanyId; upload: string }>(({ company, upload }) =>

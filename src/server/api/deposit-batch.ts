@@ -11,7 +11,7 @@ import { BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { maxBatchBytes, maxBatchItems, maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
 import { toProblem } from '../../contract/kit/problems.ts'
-import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
+import { type BatchItemAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRandomId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
@@ -205,7 +205,7 @@ async function stage(
   }
 }
 
-function resultOf(answer: BatchAnswer | undefined): object {
+function resultOf(answer: BatchItemAnswer | undefined): object {
   if (!answer) throw new Error('an item was left without an answer')
   if (!(answer instanceof AppError)) {
     return { ...answer.body, ...(answer.replayed ? { replayed: true } : {}) }

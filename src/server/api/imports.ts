@@ -16,7 +16,7 @@ import {
   storeUserImportRows
 } from '../domain/accounts/user-import-rows.ts'
 import * as imports from '../domain/imports/imports.ts'
-import { administeredSendingCompany } from './kit/administered-company.ts'
+import { administeredCompanyForMails } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
@@ -34,7 +34,7 @@ export function mountImports(app: Api): void {
 
   mountIdempotent(app, createImport, async (input, c, idempotencyKey) =>
     imports.createImport(c.get('deps'), {
-      sender: await administeredSendingCompany(c, input.send_invitations),
+      sender: await administeredCompanyForMails(c, input.send_invitations),
       by: signedInPerson(c),
       ...input,
       idempotencyKey

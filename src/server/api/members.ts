@@ -25,8 +25,8 @@ import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import {
+  administeredCompanyForMails,
   administeredCompanyId,
-  administeredSendingCompany,
   administeredTenant
 } from './kit/administered-company.ts'
 import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
@@ -66,7 +66,7 @@ export function mountMembers(app: Api): void {
 
   mountEndpoint(app, deleteMember, async ({ id }, c) =>
     changes.deleteMember(c.get('deps'), {
-      sender: await administeredSendingCompany(c, false),
+      sender: await administeredCompanyForMails(c, false),
       by: signedInPerson(c),
       id,
       version: c.get('expectedVersion')
@@ -84,7 +84,7 @@ export function mountMembers(app: Api): void {
   mountIdempotent(app, changeUsers, async (input, c, idempotencyKey) => {
     const change = changeOf(input)
     const people = peopleOf(input)
-    const sender = await administeredSendingCompany(c, input.action === 'invite' && !input.dry_run)
+    const sender = await administeredCompanyForMails(c, input.action === 'invite' && !input.dry_run)
     const call = { sender, by: signedInPerson(c), people }
     return input.dry_run
       ? { body: await bulkChanges.countAffectedPeople(c.get('deps'), call), replayed: false }

@@ -10,8 +10,8 @@ import { isProcessAlive, readPostmasterState, removeStalePidFile } from './postm
 import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
+  chooseInitdbUser,
   choosePostgresUser,
-  initdbUser,
   type PostgresOsUser,
   runAs,
   spawnAs
@@ -271,7 +271,7 @@ async function initialize(dir: string, as: PostgresOsUser, { initdb, major }: Po
     // created under another name and renamed, so that a partial directory is never used
     const copy = `${dir}.init-${process.pid}`
     await mkdir(copy, { mode: 0o700 })
-    const maker = initdbUser(as)
+    const maker = chooseInitdbUser(as)
     await changeOwner(copy, maker)
     try {
       await runAs(maker, initdb, ['-D', copy, ...initFlags])

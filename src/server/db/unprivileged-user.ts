@@ -52,7 +52,7 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
  * Returns the user that must run `initdb` if `as` is the user that runs PostgreSQL. The two differ
  * only for `databaseUser`: `initdb` fails for a user id without a user name, so `nobody` runs it.
  */
-export function initdbUser(as: PostgresOsUser): PostgresOsUser {
+export function chooseInitdbUser(as: PostgresOsUser): PostgresOsUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as
 }
 

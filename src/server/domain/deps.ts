@@ -11,8 +11,8 @@ export type { CompanyId, WaitingClient } from '../db/scope.ts'
  */
 export interface Deps {
   db: Db
-  keys: Keys
-  companyKeys: CompanyKeyring
+  keys: InstallationKeys
+  companyKeys: CompanyKeyReader
   tokens: AccessTokenReader
   /** The counters of the rate limits, in memory. `rate-limits.ts` builds their keys. */
   counters: Map<string, RateLimiterMemory>
@@ -24,7 +24,7 @@ export interface Deps {
   /** Returns `length` cryptographically random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
-  signals: Signals
+  signals: ChangeSignals
   /**
    * The name of this process, by which other processes find out whether it still runs. Undefined if
    * processes do not notify each other.
@@ -103,7 +103,7 @@ export type SendingCompany = Pick<Tenant, 'company_id' | 'host'>
  * Operations with the secrets of the installation. Only the implementation,
  * `server/adapters/keys.ts`, sees the secrets.
  */
-export interface Keys {
+export interface InstallationKeys {
   /** Stored with encrypted data, to tell which root secret encrypted it. */
   rootSecretId: string
   /**
@@ -158,7 +158,7 @@ export interface CompanyKeys {
  * Provides the secret keys of companies. Decrypts the keys of each company once per process and
  * keeps them in memory.
  */
-export interface CompanyKeyring {
+export interface CompanyKeyReader {
   /** Returns the keys of the company of `tx`. */
   read(tx: Tx): Promise<CompanyKeys>
   /**
@@ -369,11 +369,11 @@ export interface FileDigest {
  * Signals between parts of the service. They are sent after the commit of a change. Some also reach
  * other processes. A signal can get lost, so every listener also looks for changes at intervals.
  */
-export interface Signals {
+export interface ChangeSignals {
   /**
    * Sent when a person's history has changed, so that the person's event streams send the change.
    */
-  events: Signal<PersonId>
+  events: Signal<PersonInCompany>
   /**
    * Sent with the id of a company when an upload in it is complete, so that its deposit can be
    * created.
@@ -386,7 +386,7 @@ export interface Signals {
   /**
    * Sent when a session of a person has ended or changed, or the person was disabled or deleted.
    */
-  sessions: Signal<PersonId>
+  sessions: Signal<PersonInCompany>
   /**
    * Sent when a process wants to write the bytes of an upload that another process is writing. If
    * the client of the other process sends nothing, the other process stops writing. Otherwise, the
@@ -408,7 +408,7 @@ export interface Signals {
  * Identifies a person by the id of their company (`company`) and their own id (`user`). It is the
  * value of the signals `events` and `sessions`.
  */
-export interface PersonId {
+export interface PersonInCompany {
   company: CompanyId
   user: string
 }

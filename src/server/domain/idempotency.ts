@@ -297,7 +297,7 @@ const updateAnswers = prepareStatement(
  * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused
  * afterwards.
  */
-export async function freeIdempotencyKeys(
+export async function releaseIdempotencyKeys(
   tx: Tx,
   { company_id, actor, route }: CallsOfOne,
   keys: string[]

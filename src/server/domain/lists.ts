@@ -7,7 +7,7 @@ import {
 } from 'kysely'
 import { AppError } from '../../contract/kit/errors.ts'
 import { defaultPageSize } from '../../contract/kit/lists.ts'
-import { searchWords } from '../../core/text/search-words.ts'
+import { splitSearchIntoWords } from '../../core/text/search-words.ts'
 import type { Tx } from '../db/scope.ts'
 
 /** The page of a list that a caller requests. */
@@ -164,7 +164,7 @@ export function addSearchCondition<DB, TB extends keyof DB, Row>(
   column: ReferenceExpression<DB, TB> & string,
   q: string | undefined
 ): SelectQueryBuilder<DB, TB, Row> {
-  return searchWords(q ?? '').reduce(
+  return splitSearchIntoWords(q ?? '').reduce(
     (found, word) => found.where(sql<boolean>`strpos(${sql.ref(column)}, ${word}) > 0`),
     rows
   )

@@ -33,7 +33,7 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
  * `.` or `..`. Proxies may read any other path differently than this server. For example, a proxy's
  * rule for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
  */
-export function hasPlainPath(target: string): boolean {
+export function hasUnambiguousPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''
   return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
 }
@@ -119,7 +119,7 @@ export function parseTrustedNetwork(network: string): AddressRange {
  * Returns a function that tells whether many people may share a network address. It returns true
  * for the addresses of trusted proxies and of this machine.
  */
-export function createSharedAddressCheck(trustedProxies: string[]): (address: string) => boolean {
+export function createProxyAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
   return address => isInAddressRanges(address, shared)
 }

@@ -12,7 +12,7 @@ import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { sendParseErrorResponses } from './client-errors.ts'
-import { type ClientAddressReader, hasPlainPath, hostOf, sendHostError } from './hosts.ts'
+import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 import { createRequestScheduler } from './request-scheduler.ts'
 import { enforceMinimumSpeed, type MinimumSpeed } from './slow-bodies.ts'
@@ -94,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       return site.handle(request, response, host)
     }
     await requestScheduler.wait(owner.company_id)
-    if (!hasPlainPath(request.url ?? '')) {
+    if (!hasUnambiguousPath(request.url ?? '')) {
       return sendProblem(response, new AppError('not_found', 'No such path'), '', headers)
     }
     const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)

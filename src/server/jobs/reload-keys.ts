@@ -6,6 +6,6 @@ import type { Job } from './job-runner.ts'
  * only ten minutes after its creation, so by then this process knows every key that another process
  * has created.
  */
-export function reloadKeysJob(deps: Deps): Job {
+export function reloadTokenKeysJob(deps: Deps): Job {
   return { name: 'reload-keys', everyMs: 60_000, run: () => deps.keys.reload() }
 }

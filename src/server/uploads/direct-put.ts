@@ -14,9 +14,9 @@ import {
 import {
   abandonDirectUpload,
   beginDirectUpload,
+  createFingerprintOnlyDeposit,
   type DirectUploadFile,
   type DirectUploadPlan,
-  depositFingerprint,
   finishDirectUpload,
   requireSameBytesAsFirstCall,
   waitForFinalState
@@ -73,7 +73,7 @@ export async function serveDirectUpload(
     response.setHeader('idempotent-replayed', 'true')
     return answer(deps, response, file, begun.request_id, sha256, true)
   }
-  const { request: made, replayed } = await depositFingerprint(deps, file, sha256)
+  const { request: made, replayed } = await createFingerprintOnlyDeposit(deps, file, sha256)
   if (replayed) response.setHeader('idempotent-replayed', 'true')
   reply(response, 201, made, sha256)
 }

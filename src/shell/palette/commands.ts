@@ -1,6 +1,6 @@
 import { checkGuard, type Visitor } from '../../core/pages/page-guards.ts'
 import { type PageName, pagePath, pages } from '../../core/pages/page-table.ts'
-import { foldText, searchWords } from '../../core/text/search-words.ts'
+import { foldText, splitSearchIntoWords } from '../../core/text/search-words.ts'
 import {
   type Locale,
   languageTag,
@@ -174,7 +174,7 @@ export function recentCommands(
  * word begins with it. For an empty text, returns all commands.
  */
 export function matchingCommands(commands: readonly Command[], text: string): Command[] {
-  const words = searchWords(text)
+  const words = splitSearchIntoWords(text)
   const [first = ''] = words
   const rank = ({ label }: Command) => {
     const folded = foldText(label)

@@ -2,7 +2,7 @@ import { atom } from 'nanostores'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { browserEnvironment } from '../environment.ts'
-import { createRetries } from '../retries.ts'
+import { createCallRetrier } from '../retries.ts'
 import { api } from '../sessions.ts'
 import { registerKeyAndSignIn } from './accounts.ts'
 
@@ -30,7 +30,7 @@ export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
   try {
     // a server that has just started may be busy
-    const { company, demo } = await createRetries(browserEnvironment()).run(() =>
+    const { company, demo } = await createCallRetrier(browserEnvironment()).run(() =>
       api('getSetup', {})
     )
     $setup.set({ status: 'open', company, demo })

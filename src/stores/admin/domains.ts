@@ -93,7 +93,7 @@ export async function deleteDomain({ id, version }: Domain): Promise<void> {
 }
 
 /** Loads the themes of a domain and shows them. */
-export const loadThemes = themes.open
+export const openThemes = themes.open
 
 /** Loads the themes of a domain again and shows them. */
 export const reloadThemes = themes.reload

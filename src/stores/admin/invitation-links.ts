@@ -1,7 +1,7 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { browserEnvironment } from '../environment.ts'
-import { createRetries } from '../retries.ts'
+import { createCallRetrier } from '../retries.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
@@ -39,7 +39,7 @@ export async function createInvitationLinkFile(
 ): Promise<InvitationLinkFile> {
   // the page, whose address names the company, may be left meanwhile
   const company = companyIdOfPage()
-  const retries = createRetries(browserEnvironment())
+  const retries = createCallRetrier(browserEnvironment())
   const lines: string[] = []
   let until = ''
   const create = async (input: Input): Promise<string | null> => {

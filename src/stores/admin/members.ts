@@ -166,7 +166,7 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
 }
 
 /** The result of adding a person to a group. */
-export interface GroupAdditionResult {
+export interface AddToGroupResult {
   group: NamedGroup
   error?: AppError | undefined
 }
@@ -178,10 +178,10 @@ export interface GroupAdditionResult {
 export async function addMemberToGroups(
   id: string,
   groups: readonly NamedGroup[]
-): Promise<GroupAdditionResult[]> {
+): Promise<AddToGroupResult[]> {
   // the page, whose address names the company, may be left meanwhile
   const company = companyIdOfPage()
-  const additions: GroupAdditionResult[] = []
+  const additions: AddToGroupResult[] = []
   for (const group of groups) {
     const input = { groupId: group.id, user_id: id }
     const added = await resultOrError(() => callAdminApi('addGroupUser', input, { company }))

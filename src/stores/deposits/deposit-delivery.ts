@@ -6,13 +6,13 @@ import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { PictureReduction } from '../../workers/image-client.ts'
 import type { WorkerTaskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
-import type { Retries } from '../retries.ts'
+import type { CallRetrier } from '../retries.ts'
 import type { SendBatch } from './batch-client.ts'
 import { createDepositBatches } from './deposit-batches.ts'
 import {
   type DepositEntry,
   type DepositList,
-  discardReservation,
+  forgetReservation,
   type PreparedFile,
   restoreDepositEntry,
   toRememberedUpload
@@ -41,7 +41,7 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
 
 interface DeliveryContext {
   list: DepositList
-  retries: Retries
+  retries: CallRetrier
   /**
    * Returns the error with which the server would probably refuse a file of `bytes` bytes, because
    * it has reported a limit for the category of `entry`. Returns undefined if none is expected.
@@ -87,7 +87,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
       // another version of the browser makes other bytes of the same picture, so the upload cannot
       // continue
       release(entry)
-      discardReservation(entry)
+      forgetReservation(entry)
     }
     entry.expected = undefined
     entry.prepared = { original, stored, bytes: reduction?.blob ?? file, reduction }
@@ -302,7 +302,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     if (request.state === 'done') {
       list.change(entry, { status: 'done', request })
     } else {
-      discardReservation(entry)
+      forgetReservation(entry)
       list.fail(entry, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
     }
     context.onSettled(entry)

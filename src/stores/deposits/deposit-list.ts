@@ -143,7 +143,7 @@ export function toRememberedUpload(
  * Discards the reservation and the idempotency key of a deposit, so that the next try makes a new
  * reservation.
  */
-export function discardReservation(entry: DepositEntry): void {
+export function forgetReservation(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
   entry.sent = 0

@@ -4,13 +4,13 @@ import { fieldErrors } from '../../contract/kit/field-errors.ts'
 import { maxFileBytes } from '../../contract/kit/limits.ts'
 import { acceptsMediaType } from '../../core/media-types.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
-import { createRetries, isTransient } from '../retries.ts'
+import { createCallRetrier, isTransient } from '../retries.ts'
 import { createDepositSteps, type DeliveryDependencies, mediaTypeOf } from './deposit-delivery.ts'
 import {
   createDepositEntry,
   createDepositList,
   type DepositEntry,
-  discardReservation
+  forgetReservation
 } from './deposit-list.ts'
 import {
   countUnfinished,
@@ -60,7 +60,7 @@ export interface DepositQueueDependencies extends DeliveryDependencies {
 /** Creates the queue of deposits. It sends a few files at a time. */
 export function createDepositQueue(parts: DepositQueueDependencies) {
   const list = createDepositList(parts)
-  const retries = createRetries(parts)
+  const retries = createCallRetrier(parts)
   const delivery = createDepositSteps(parts, {
     list,
     retries,
@@ -169,7 +169,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
         // the same file was recorded while this entry was paused, so the server answers that it is
         // a duplicate
         delivery.release(entry)
-        discardReservation(entry)
+        forgetReservation(entry)
       }
       void run(entry, send).finally(() => {
         sending[way] -= 1
@@ -256,7 +256,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     // the server keeps the bytes of an upload that has begun
     if (!entry.reserved) {
       parts.forget(entry.id)
-      discardReservation(entry)
+      forgetReservation(entry)
     }
     list.change(entry, { status: 'paused', by: 'limit', ratio: entry.sent, error })
     if (!isFull) return
@@ -310,7 +310,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     const state = entry.$state.get()
     if (state.status !== 'failed' || !state.retryable) return
     const { error } = state
-    if (!isTransient(error)) discardReservation(entry)
+    if (!isTransient(error)) forgetReservation(entry)
     if (stalePreparation.has(error.code)) entry.prepared = undefined
     if (error.code === 'transform_not_allowed') {
       entry.choice = 'original'
@@ -321,7 +321,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
 
   function depositAgain(entry: DepositEntry): void {
     if (entry.$state.get().status !== 'duplicate') return
-    discardReservation(entry)
+    forgetReservation(entry)
     entry.again = true
     enqueue(entry)
   }

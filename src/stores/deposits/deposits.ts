@@ -105,7 +105,7 @@ export function addFiles(files: readonly File[], category: DepositCategory): num
  * Adds to the queue the person's unfinished uploads that this browser has stored, so that they can
  * continue after the page was closed or reloaded.
  */
-export async function restoreDeposits(): Promise<void> {
+export async function restoreUnfinishedUploads(): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
   const uploads = await memory.claim(person)
@@ -121,7 +121,7 @@ export async function restoreDeposits(): Promise<void> {
 export async function resumeUpload(requestId: string): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
-  await restoreDeposits()
+  await restoreUnfinishedUploads()
   if (queue.hasRequest(requestId)) return
   const { upload, category, media_type, ...open } = await api('getUnfinishedUpload', {
     id: requestId

@@ -1,5 +1,5 @@
 import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
-import { foldText, searchWords } from '../../core/text/search-words.ts'
+import { foldText, splitSearchIntoWords } from '../../core/text/search-words.ts'
 
 /** The filters of the history. They are query parameters of `GET /process`. */
 export interface RequestFilter {
@@ -19,7 +19,7 @@ export function createRequestMatcher(
   filter: RequestFilter
 ): (request: ProcessedRequest) => boolean {
   const { kind, state, category } = filter
-  const words = searchWords(filter.q ?? '')
+  const words = splitSearchIntoWords(filter.q ?? '')
   const from = filter.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.from)
   const to = filter.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.to)
   const isTimed = filter.from !== undefined || filter.to !== undefined

@@ -196,7 +196,7 @@ export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
 }
 
 /** Returns the rows to show while the person reads the list: see `mergeShownRows()`. */
-export function updateShownRows(
+export function computeShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]
 ): readonly ProcessedRequest[] {

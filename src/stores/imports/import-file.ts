@@ -21,7 +21,7 @@ export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
  * The file that the person has chosen to import. It stays on this device until the person starts
  * the check.
  */
-export type ImportFile =
+export type ImportFileState =
   | { status: 'none' }
   | { status: 'reading'; file: File }
   | { status: 'refused'; file: File; why: FileRefusalReason }
@@ -43,10 +43,10 @@ export interface OpenedFile {
   count: RowScan | undefined
 }
 
-export const $importFile = personalAtom<ImportFile>({ status: 'none' })
+export const $importFile = personalAtom<ImportFileState>({ status: 'none' })
 
 /** Fraction of the file that has been counted, from 0 to 1. */
-export const $countProgress = personalAtom(0)
+export const $rowCountProgress = personalAtom(0)
 
 /** Number of reads so far. The results of a read are dropped if a later read has started. */
 let reads = 0
@@ -119,12 +119,12 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
         )
     const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
     $importFile.set(next)
-    $countProgress.set(0)
+    $rowCountProgress.set(0)
     stopCount = new AbortController()
     const count = await reader.count(file, dialect, {
       signal: stopCount.signal,
       onProgress: bytesDone => {
-        if (mine === reads) $countProgress.set(bytesDone / file.size)
+        if (mine === reads) $rowCountProgress.set(bytesDone / file.size)
       }
     })
     const now = $importFile.get()

@@ -1,7 +1,7 @@
 import type { Import, ImportRowVerdict } from '../../contract/imports.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
-import { isMissingError } from '../admin/companies.ts'
+import { isMissingItemError } from '../admin/companies.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { addSessionEndListener, sessionGeneration } from '../sessions.ts'
@@ -116,7 +116,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     if (!isShown()) return
-    $import.set(isMissingError(error) ? { status: 'missing' } : { status: 'failed', error })
+    $import.set(isMissingItemError(error) ? { status: 'missing' } : { status: 'failed', error })
   }
 }
 

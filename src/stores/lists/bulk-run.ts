@@ -1,7 +1,7 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { createRetries } from '../retries.ts'
+import { createCallRetrier } from '../retries.ts'
 import { addSessionEndListener } from '../sessions.ts'
 
 /**
@@ -106,7 +106,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     if (!run || !target) return false
     const part = partOf(target, run.treated)
     const key = crypto.randomUUID()
-    const result = await createRetries(browserEnvironment()).run(
+    const result = await createCallRetrier(browserEnvironment()).run(
       () => send(run.change, part, key),
       {
         signal

@@ -6,9 +6,9 @@ import { getOpenApi } from '../../../src/contract/docs.ts'
 import { errorCodes } from '../../../src/contract/kit/errors.ts'
 import {
   createOpenApiDocument,
+  errorCodesFromServer,
   errorCodesOf,
-  rawHttpDetails,
-  serverErrorCodes
+  rawHttpDetails
 } from '../../../src/contract/openapi/openapi.ts'
 import en from '../../../src/i18n/en/docs.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/docs.json' with { type: 'json' }
@@ -109,9 +109,9 @@ test('lists for each call the codes it may answer, by their status', () => {
     'not_stored',
     'held'
   ]
-  expect(serverErrorCodes.filter(code => !listed.has(code) && !elsewhere.includes(code))).toEqual(
-    []
-  )
+  expect(
+    errorCodesFromServer.filter(code => !listed.has(code) && !elsewhere.includes(code))
+  ).toEqual([])
 })
 
 test('writes an address that leads people to the page', async () => {

@@ -4,7 +4,7 @@ import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { inCompany, type Tx, toCompanyId } from '../../../src/server/db/scope.ts'
 import { addAuditEntry } from '../../../src/server/domain/audit/audit-entries.ts'
-import { appendLeaves } from '../../../src/server/domain/evidence/log-leaves.ts'
+import { appendLeavesBeforeCommit } from '../../../src/server/domain/evidence/log-leaves.ts'
 import { publishRequest } from '../../../src/server/domain/history/requests.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { logHeadLockCounts } from '../../helpers/head-locks.ts'
@@ -70,7 +70,7 @@ test('a leaf enters without a request, behind all that were committed before', a
   await app.deposit(ada, randomBytes(300))
   const before = await newestLeaf()
   await Promise.all(
-    Array.from({ length: 20 }, () => inAcme(async tx => appendLeaves(tx, [newLeaf()])))
+    Array.from({ length: 20 }, () => inAcme(async tx => appendLeavesBeforeCommit(tx, [newLeaf()])))
   )
   const parallel = await newestLeaf()
   expect(parallel.seq).toBeGreaterThanOrEqual(before.seq + 20)
@@ -78,7 +78,7 @@ test('a leaf enters without a request, behind all that were committed before', a
   const deposited = await newestLeaf()
   expect(deposited.record_id).toBe(deposit_id)
   const last = newLeaf()
-  await inAcme(async tx => appendLeaves(tx, [last]))
+  await inAcme(async tx => appendLeavesBeforeCommit(tx, [last]))
   expect(await newestLeaf()).toEqual({ seq: deposited.seq + 1, record_id: last.record_id })
   // the events of the company still have no gap
   const { rows } = await app.owner.query(
@@ -90,7 +90,7 @@ test('a leaf enters without a request, behind all that were committed before', a
 
 test('a revocation could write rows, tell the audit log and enter a leaf in one transaction', async () => {
   await inAcme(async tx => {
-    appendLeaves(tx, [newLeaf()])
+    appendLeavesBeforeCommit(tx, [newLeaf()])
     const by = { id: ada.id, company_id: tx.companyId }
     addAuditEntry(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
     await touchCategory(tx)
@@ -100,7 +100,9 @@ test('a revocation could write rows, tell the audit log and enter a leaf in one 
 
 test('a leaf of a company without a log undoes its transaction', async () => {
   const company = toCompanyId(randomUUID())
-  const entering = inCompany(app.deps.db, company, async tx => appendLeaves(tx, [newLeaf()]))
+  const entering = inCompany(app.deps.db, company, async tx =>
+    appendLeavesBeforeCommit(tx, [newLeaf()])
+  )
   await expect(entering).rejects.toMatchObject({ code: '23502', column: 'seq' })
 })
 

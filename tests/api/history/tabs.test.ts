@@ -211,7 +211,7 @@ async function openTab(
   const heard: ProcessedRequest[] = []
   store.addRequestListener(request => heard.push(request))
   // before the next tab gets modules of its own: errors must be of the class that this one knows
-  await sessions.importCallModules()
+  await sessions.loadCallModules()
   sessions.restoreSession()
   store.loadRequests()
   return {

@@ -3,7 +3,7 @@ import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { limitConnections } from '../../../src/server/http/connections.ts'
-import { createSharedAddressCheck } from '../../../src/server/http/hosts.ts'
+import { createProxyAddressCheck } from '../../../src/server/http/hosts.ts'
 import { createRequestQueue } from '../../../src/server/http/pipelining.ts'
 import { makeApp } from '../../helpers/app.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
@@ -190,7 +190,7 @@ test('says when connections run out, and warns of it once', async () => {
 })
 
 test('knows the peers through which many people come', () => {
-  const isShared = createSharedAddressCheck(['10.0.0.0/8', '2001:db8::/32'])
+  const isShared = createProxyAddressCheck(['10.0.0.0/8', '2001:db8::/32'])
   const shared = ['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1', '10.1.2.3', '2001:db8::5']
   expect(shared.filter(isShared)).toEqual(shared)
   expect(['192.0.2.1', '::ffff:192.0.2.1', '2001:db9::1', ''].filter(isShared)).toEqual([])

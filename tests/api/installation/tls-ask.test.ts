@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
-  openServedHosts,
-  type ServedHosts
+  type ServedHosts,
+  watchServedHosts
 } from '../../../src/server/domain/companies/served-hosts.ts'
 import { startManagementServer } from '../../../src/server/management.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
@@ -14,7 +14,7 @@ let management: AsyncDisposable
 let port: number
 beforeAll(async () => {
   app = await makeApp()
-  served = await openServedHosts(app.deps)
+  served = await watchServedHosts(app.deps)
   port = await freePort()
   const connections = { hasRoom: () => true }
   management = await startManagementServer({

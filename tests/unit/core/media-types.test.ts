@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptsMediaType, mediaKinds, splitMediaTypes } from '../../../src/core/media-types.ts'
+import { acceptsMediaType, mediaKinds, separateMediaKinds } from '../../../src/core/media-types.ts'
 
 test.each([
   [null, 'video/mp4', true],
@@ -15,9 +15,12 @@ test.each([
 
 test('knows the kinds of which a list contains all types', () => {
   const [first = '', ...rest] = mediaKinds.office
-  expect(splitMediaTypes(['image/*', ...rest, first, 'audio/mpeg'])).toEqual({
+  expect(separateMediaKinds(['image/*', ...rest, first, 'audio/mpeg'])).toEqual({
     kinds: ['pictures', 'office'],
     others: ['audio/mpeg']
   })
-  expect(splitMediaTypes([first, 'image/png'])).toEqual({ kinds: [], others: [first, 'image/png'] })
+  expect(separateMediaKinds([first, 'image/png'])).toEqual({
+    kinds: [],
+    others: [first, 'image/png']
+  })
 })

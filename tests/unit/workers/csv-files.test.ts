@@ -4,7 +4,11 @@ import type { CsvDialect } from '../../../src/core/csv/dialect.ts'
 import { delimiters } from '../../../src/core/csv/dialect.ts'
 import { type Encoding, encodeText, encodings } from '../../../src/core/csv/encodings.ts'
 import { encodeCsv } from '../../../src/core/csv/writer.ts'
-import { createRowRangeReader, inspectFile, scanRows } from '../../../src/workers/csv-files.ts'
+import {
+  countRowsAndFaults,
+  createRowRangeReader,
+  inspectFile
+} from '../../../src/workers/csv-files.ts'
 import { readRows } from '../../../src/workers/csv-rows.ts'
 import { runCount } from '../../helpers/soak.ts'
 
@@ -65,13 +69,13 @@ test.each(encodings)('recognizes %s, also where the first letters are plain', as
   if (found.kind !== 'text') return
   expect(found.rows).toHaveLength(21)
   expect(found.rows[1]).toEqual(['ann@example.com', 'Ann'])
-  const counted = await scanRows(file, found.dialect)
+  const counted = await countRowsAndFaults(file, found.dialect)
   expect(counted).toEqual({ rows: 20_002, columns: 2, blank: [], faults: {} })
 })
 
 test('says what is wrong with the rows', async () => {
   const text = 'a,b\n1\n\n1,2,3\n"x"y",2\n\0,1\n"open,2\n3,4\n'
-  const counted = await scanRows(new Blob([text]), plain)
+  const counted = await countRowsAndFaults(new Blob([text]), plain)
   expect(counted).toMatchObject({
     rows: 6,
     columns: 2,
@@ -85,7 +89,7 @@ test('says what is wrong with the rows', async () => {
     }
   })
   const latin = new Blob([new Uint8Array([0x61, 10, 0xe9, 10])])
-  expect((await scanRows(latin, plain)).faults.unknown).toEqual({ row: 2, count: 1 })
+  expect((await countRowsAndFaults(latin, plain)).faults.unknown).toEqual({ row: 2, count: 1 })
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import {
   administersCompany,
-  type CallAccessFields,
+  type CompanyAdministrationFields,
   hasCompanyPath
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
@@ -25,7 +25,7 @@ import { invalidFieldError } from './refused-fields.ts'
  */
 export async function resolveAdministeredCompany(
   c: ApiContext,
-  route: CallAccessFields,
+  route: CompanyAdministrationFields,
   by: AuthenticatedCaller
 ): Promise<void> {
   if (!administersCompany(route)) return
@@ -68,7 +68,7 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
  * Returns the company that a call administers, with the host to name in the mails that the call
  * sends. Throws `host_needed` if the links in these mails must work and the company has no host.
  */
-export async function administeredSendingCompany(
+export async function administeredCompanyForMails(
   c: ApiContext,
   linksMustWork: boolean
 ): Promise<SendingCompany> {

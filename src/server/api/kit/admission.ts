@@ -67,7 +67,7 @@ export function requirePermission(person: AuthenticatedCaller, access: Endpoint[
 }
 
 /** Throws `confirmation_required` when the caller must enter the password again before the call. */
-export function requireConfirmation(person: AuthenticatedCaller, route: AccessRules): void {
+export function requirePasswordConfirmation(person: AuthenticatedCaller, route: AccessRules): void {
   if (!route.confirmation || person.confirmed) return
   throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
 }

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { getHealth } from '../../../contract/health.ts'
 import {
-  type CallAccessFields,
+  type CompanyAdministrationFields,
   type Endpoint,
   hasJsonBody,
   type RawEndpoint
@@ -21,7 +21,7 @@ import {
   parseInput,
   queryFields,
   refuseSuspendedCompany,
-  requireConfirmation
+  requirePasswordConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
 import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
@@ -169,7 +169,7 @@ export function mountRawEndpoint<Input extends z.ZodMiniType>(
 
 async function admit(
   c: ApiContext,
-  route: AccessRules & CallAccessFields & Pick<RawEndpoint, 'method' | 'linked'>
+  route: AccessRules & CompanyAdministrationFields & Pick<RawEndpoint, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')
@@ -203,7 +203,7 @@ async function admit(
     })
     c.set('person', person)
     await resolveAdministeredCompany(c, route, person)
-    requireConfirmation(person, route)
+    requirePasswordConfirmation(person, route)
   }
 }
 

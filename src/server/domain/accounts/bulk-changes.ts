@@ -7,8 +7,8 @@ import { requireGroup } from '../companies/groups.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
-import { queueNewInvitations, requireInvitable } from './invitations.ts'
-import { type LockedMembers, lockMemberRows } from './locked-members.ts'
+import { queueInvitationsAgain, requireInvitable } from './invitations.ts'
+import { type LockedMemberRows, lockMemberRows } from './locked-members.ts'
 import {
   deleteMembers,
   disableMembers,
@@ -116,7 +116,7 @@ export async function readNextPeopleIds(
 
 function refusalOf(
   { by, change: { action } }: Treatment,
-  people: LockedMembers,
+  people: LockedMemberRows,
   id: string
 ): ErrorCode | undefined {
   try {
@@ -140,7 +140,7 @@ async function apply(
   tx: Tx,
   deps: BulkDeps,
   { sender, by, change }: Treatment,
-  people: LockedMembers,
+  people: LockedMemberRows,
   ids: string[]
 ): Promise<string[]> {
   if (ids.length === 0) return []
@@ -165,7 +165,7 @@ async function apply(
       await signOutMembers(tx, deps, { by, members })
       return ids
     case 'invite':
-      await queueNewInvitations(tx, deps, { sender, by, members })
+      await queueInvitationsAgain(tx, deps, { sender, by, members })
       return ids
   }
 }

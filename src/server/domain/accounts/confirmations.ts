@@ -1,7 +1,7 @@
 import { inCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { recordPasswordConfirmation } from '../sessions/sessions.ts'
-import { type PasswordDeps, type PasswordProof, requirePassword } from './user-keys.ts'
+import { type PasswordDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
 
 /**
  * Checks that the caller knows their password, and marks their session as confirmed for five
@@ -14,7 +14,7 @@ export async function confirmPassword(
 ): Promise<void> {
   const { person } = input
   await inCompany(deps.db, person.company_id, async tx => {
-    await requirePassword(tx, deps, input, 'confirm')
+    await requireCurrentPassword(tx, deps, input, 'confirm')
     await recordPasswordConfirmation(tx, deps, person)
   })
 }

@@ -6,7 +6,7 @@ import { addAuditEntry, eraseAuditValues } from '../audit/audit-entries.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
-import { type PasswordDeps, type PasswordProof, requirePassword } from './user-keys.ts'
+import { type PasswordDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
 
 /**
  * Deletes the caller's account. Erases the personal data, but keeps the deposits. Throws
@@ -20,7 +20,7 @@ export async function deleteUser(
   const { tenant, person } = input
   const { company_id, id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { email, locale } = await requirePassword(tx, deps, input)
+    const { email, locale } = await requireCurrentPassword(tx, deps, input)
     if (person.permissions.includes('operator')) await keepAnOperator(tx, id)
     await eraseUsers(tx, deps, { sender: tenant, by: person, people: [{ id, email, locale }] })
   })

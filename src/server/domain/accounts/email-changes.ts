@@ -10,11 +10,11 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { type AuthenticatedCaller, endSessions } from '../sessions/sessions.ts'
 import {
-  lockPerson,
-  lockPublicKey,
+  lockPersonRow,
+  lockPublicKeyRow,
   type PasswordDeps,
   type PasswordProof,
-  requirePassword,
+  requireCurrentPassword,
   revokeMailedLinks
 } from './user-keys.ts'
 
@@ -42,7 +42,7 @@ export async function changeEmail(
   const { tenant, person, address, email, public_key_jwt } = input
   const { company_id, id: user_id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { email: present, locale, challenge } = await requirePassword(tx, deps, input)
+    const { email: present, locale, challenge } = await requireCurrentPassword(tx, deps, input)
     if (email === present) {
       const fields = { email: { rule: 'unchanged', detail: 'another e-mail than the present one' } }
       throw new AppError('invalid_input', 'This is the present e-mail', { fields })
@@ -90,8 +90,8 @@ export async function confirmEmail(
       const given = { purpose: 'email', token } as const
       const { subject, email } = await readMailToken(tx, deps, given)
       if (subject !== user_id) throw over()
-      const before = await lockPerson(tx, user_id)
-      await lockPublicKey(tx, user_id)
+      const before = await lockPersonRow(tx, user_id)
+      await lockPublicKeyRow(tx, user_id)
       await spendMailToken(tx, deps, { ...given, subject })
       const change = await deleteInCompany(tx, 'email_change')
         .where('user_id', '=', user_id)

@@ -4,7 +4,7 @@ import type { UserInfo } from '../../../contract/users.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readRequests } from '../history/requests.ts'
-import { type AuthenticatedCaller, readSessions } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
 import { readUser } from './users.ts'
 
 const pageLength = 200
@@ -31,7 +31,7 @@ export async function exportOwnData(
   const { company_id, id: user_id } = person
   const read = async (tx: Tx) => {
     const account = await readUser(tx, deps, tenant, person)
-    const { items: sessions } = await readSessions(tx, deps, person, { limit: maxSessions })
+    const { items: sessions } = await readPersonSessions(tx, deps, person, { limit: maxSessions })
     const page = { company_id, user_id, cursor, limit: pageLength }
     const { items: requests, next } = await readRequests(tx, page)
     return { account, sessions, requests, complete: next === undefined }

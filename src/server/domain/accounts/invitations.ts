@@ -13,7 +13,7 @@ import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
-import { lockPerson, type NewKeyByMail, setPublicKeyWithMailToken } from './user-keys.ts'
+import { lockPersonRow, type NewKeyByMail, setPublicKeyWithMailToken } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
@@ -143,7 +143,7 @@ async function sendNow(
   tenant: Tenant,
   id: string
 ): Promise<InvitationResult> {
-  const invited = { id, ...(await lockPerson(tx, id)) }
+  const invited = { id, ...(await lockPersonRow(tx, id)) }
   const [queued] = await queueInvitations(tx, deps, tenant, [invited])
   return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, invited)) }
 }
@@ -165,7 +165,11 @@ export async function resendInvitation(
     if (!deps.settings.mailServer && member.permissions.length > 0 && !by.confirmed) {
       throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
     }
-    const [queued] = await queueNewInvitations(tx, deps, { sender: tenant, by, members: [member] })
+    const [queued] = await queueInvitationsAgain(tx, deps, {
+      sender: tenant,
+      by,
+      members: [member]
+    })
     return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, member)) }
   })
 }
@@ -186,7 +190,7 @@ export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
  * person, in the order of `members`. `queued_until` is the time when the mail will be sent. It is
  * absent if no limit delays the mail.
  */
-export async function queueNewInvitations(
+export async function queueInvitationsAgain(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
   {

@@ -19,7 +19,7 @@ export interface LockedMember {
 }
 
 /** The people whose rows `lockMemberRows` has locked. */
-export interface LockedMembers {
+export interface LockedMemberRows {
   /** Whether the caller is an operator. */
   isOperator: boolean
   /**
@@ -42,7 +42,7 @@ export async function lockMemberRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, ids }: { by: AuthenticatedCaller; ids: readonly string[] }
-): Promise<LockedMembers> {
+): Promise<LockedMemberRows> {
   const rows = await selectInCompany(tx, 'user')
     .where(sql<boolean>`id = any (${[...ids, by.id]}::uuid[])`)
     .where('deleted_at', 'is', null)

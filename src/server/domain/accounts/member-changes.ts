@@ -18,7 +18,7 @@ import { missingVersionNote, requireVersion, type VersionedChange } from '../ver
 import { eraseUsers } from './deletions.ts'
 import {
   type LockedMember,
-  type LockedMembers,
+  type LockedMemberRows,
   lockMemberRow,
   lockMemberRows
 } from './locked-members.ts'
@@ -190,7 +190,7 @@ export function requireNotOneself(by: AuthenticatedCaller, id: string): void {
 interface Erasures {
   sender: SendingCompany
   by: AuthenticatedCaller
-  people: LockedMembers
+  people: LockedMemberRows
   ids: readonly string[]
 }
 

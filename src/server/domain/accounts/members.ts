@@ -17,7 +17,7 @@ import { readGroups, requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readPersonUsageByGroup } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
-import { type AuthenticatedCaller, readSessions } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
 
 /** Selects people of a company: those who match every field that is set. */
@@ -91,7 +91,7 @@ export async function listUserSessions(
   return inCompany(deps.db, company_id, async tx => {
     await readMember(tx, deps, id)
     const { session_id } = by
-    return (await readSessions(tx, deps, { id, session_id }, { limit: 100 })).items
+    return (await readPersonSessions(tx, deps, { id, session_id }, { limit: 100 })).items
   })
 }
 

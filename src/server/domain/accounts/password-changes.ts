@@ -8,7 +8,7 @@ import { endSessions } from '../sessions/sessions.ts'
 import {
   type PasswordDeps,
   type PasswordProof,
-  requirePassword,
+  requireCurrentPassword,
   setPublicKey
 } from './user-keys.ts'
 
@@ -22,7 +22,7 @@ export async function changeKey(
   const { tenant, person, public_key_jwt } = input
   const { company_id, id: user_id, session_id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { email, locale, challenge } = await requirePassword(tx, deps, input)
+    const { email, locale, challenge } = await requireCurrentPassword(tx, deps, input)
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')

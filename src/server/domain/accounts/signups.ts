@@ -33,7 +33,7 @@ import {
 import { type InvitationResult, scheduleInvitations } from './invitations.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
 import { addUser } from './new-users.ts'
-import { lockPerson } from './user-keys.ts'
+import { lockPersonRow } from './user-keys.ts'
 
 const dayMs = 24 * 3_600_000
 /** How long a sign-up can be confirmed if a mail server sends the link, in milliseconds. */
@@ -261,7 +261,7 @@ export async function sendVerifyLink(
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (!signUp) {
-      await lockPerson(tx, id)
+      await lockPersonRow(tx, id)
       throw new AppError('not_waiting', 'The person has an account')
     }
     const { email, locale } = signUp

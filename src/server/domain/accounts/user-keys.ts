@@ -5,7 +5,7 @@ import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import { deleteInCompany, selectById, selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
+import { readValidChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
   encryptedKeyColumns,
   replacePublicKey,
@@ -17,7 +17,7 @@ import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
-/** The dependencies of `requirePassword`. */
+/** The dependencies of `requireCurrentPassword`. */
 export type PasswordDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
 
 /** A proof that the caller knows their current password. */
@@ -35,7 +35,7 @@ export interface PasswordProof {
  * `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for another
  * purpose.
  */
-export async function requirePassword(
+export async function requireCurrentPassword(
   tx: Tx,
   deps: PasswordDeps,
   { tenant, person, challenge_response }: PasswordProof,
@@ -43,10 +43,10 @@ export async function requirePassword(
 ): Promise<{ email: string; locale: string; challenge: string }> {
   const { company_id, id: user_id } = person
   const counted = [company_id, user_id] as const
-  const { email, locale } = await lockPerson(tx, user_id)
-  const key = await lockPublicKey(tx, user_id)
+  const { email, locale } = await lockPersonRow(tx, user_id)
+  const key = await lockPublicKeyRow(tx, user_id)
   const response = splitChallengeResponse(challenge_response)
-  const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
+  const spent = response && readValidChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
   // counted before the check, so that parallel guesses are counted as well
   await consumeRateLimit(deps, 'rekey_user', counted)
@@ -63,10 +63,10 @@ export async function requirePassword(
 
 /**
  * Locks the row of a person until the transaction ends. Returns the person's e-mail, language and
- * username. Must be called before `lockPublicKey`, so that the second of two parallel changes sees
+ * username. Must be called before `lockPublicKeyRow`, so that the second of two parallel changes sees
  * the key that the first has stored. Throws `not_found` for a deleted person.
  */
-export async function lockPerson(
+export async function lockPersonRow(
   tx: Tx,
   user_id: string
 ): Promise<{ email: string; locale: string; username: string }> {
@@ -83,7 +83,7 @@ export async function lockPerson(
  * Locks the row of a person's current public key until the transaction ends. Logins and other
  * changes of the key wait meanwhile. Returns the key, or undefined if the person has none.
  */
-export async function lockPublicKey(
+export async function lockPublicKeyRow(
   tx: Tx,
   user_id: string
 ): Promise<EncryptedPublicKey | undefined> {
@@ -120,8 +120,8 @@ export async function setPublicKeyWithMailToken(
 ): Promise<{ user_id: string; email: string; locale: string }> {
   const given = { purpose, token }
   const { subject: user_id, email } = await readMailToken(tx, deps, given)
-  const person = await lockPerson(tx, user_id)
-  await lockPublicKey(tx, user_id)
+  const person = await lockPersonRow(tx, user_id)
+  await lockPublicKeyRow(tx, user_id)
   const th = mailTokenHash(token)
   const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
   await spendKeyProof(tx, deps, tenant, proof)

@@ -1,6 +1,6 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import type * as z from 'zod/mini'
-import { type Category, KeepOriginals, Visibility } from '../../../contract/categories.ts'
+import { type Category, KeepOriginalsSetting, Visibility } from '../../../contract/categories.ts'
 import type * as endpoints from '../../../contract/company-categories.ts'
 import type { CategoryDetails } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
@@ -23,7 +23,7 @@ import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
-import { withDefaultGroupCheck } from './default-groups.ts'
+import { withDefaultGroupError } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
 
 interface Caller {
@@ -173,7 +173,7 @@ export async function updateCategory(
     })
     return readCategory(tx, id)
   }
-  return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
+  return withDefaultGroupError(() => inCompany(deps.db, company_id, change))
 }
 
 /**
@@ -212,7 +212,7 @@ export async function deleteCategory(
  * caller may use no category. Throws `category_required`, with the possible categories, if the
  * caller may use several categories but not the default one.
  */
-export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
+export async function chooseFallbackCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)
   const [first, second] = categories
   if (!first) throw new AppError('category_unknown', 'The caller may deposit in no category')
@@ -260,7 +260,7 @@ function categoryOf(row: Row): Category {
     id: row.id,
     names: row.names,
     visibility: Visibility.parse(row.visibility),
-    keep_originals: KeepOriginals.parse(row.originals),
+    keep_originals: KeepOriginalsSetting.parse(row.originals),
     default: row.is_default,
     store: StoredContent.parse(row.store),
     media_types: row.media_types,

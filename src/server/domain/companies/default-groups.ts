@@ -5,7 +5,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
  * give a private category to everybody who signs up: in a company with public sign-up, the default
  * group may only use public categories. The database enforces this.
  */
-export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
+export async function withDefaultGroupError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (cause) {

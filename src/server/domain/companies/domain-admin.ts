@@ -17,7 +17,7 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
-import { withDefaultGroupCheck } from './default-groups.ts'
+import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,
   type DomainRow,
@@ -89,7 +89,7 @@ export async function updateDomain(
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return readDomain(tx, id)
   }
-  return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
+  return withDefaultGroupError(() => inCompany(deps.db, company_id, change))
 }
 
 /**

@@ -22,7 +22,7 @@ import { newId } from '../ids.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
-import { withDefaultGroupCheck } from './default-groups.ts'
+import { withDefaultGroupError } from './default-groups.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -121,7 +121,7 @@ export async function updateGroup(
     addAuditEntry(tx, deps, { by, action: 'group.update', target: id, before, after })
     return readGroup(tx, deps, id)
   }
-  return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
+  return withDefaultGroupError(() => inCompany(deps.db, company_id, change))
 }
 
 /**
@@ -188,7 +188,7 @@ export async function addGroupCategory(deps: AuditDeps, input: Allowance): Promi
       after: { category_id }
     })
   }
-  await withDefaultGroupCheck(() => inCompany(deps.db, company_id, add))
+  await withDefaultGroupError(() => inCompany(deps.db, company_id, add))
 }
 
 /** Ends the right of a group's members to use a category. Does nothing if they may not use it. */

@@ -72,7 +72,7 @@ const listedMs = 1000
  * about domains, and when `has` is called and the list is older than a second. `has` does not wait
  * for the new list.
  */
-export async function openServedHosts(
+export async function watchServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>
 ): Promise<ServedHosts> {
   let hosts = await listHosts(deps)

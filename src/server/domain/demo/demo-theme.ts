@@ -22,4 +22,4 @@ export const demoTheme: Theme = {
 }
 
 /** The name of the demonstration's company and domain. */
-export const demoName = 'Étude Marchand'
+export const demoCompanyName = 'Étude Marchand'

@@ -29,7 +29,7 @@ import {
   demoHistoryDays,
   sha256Hex
 } from './demo-documents.ts'
-import { demoName, demoTheme } from './demo-theme.ts'
+import { demoCompanyName, demoTheme } from './demo-theme.ts'
 
 /** The host of the demonstration's pages. */
 export const demoHost = 'demo.localhost'
@@ -63,9 +63,15 @@ export async function createDemo(deps: Deps): Promise<void> {
   await createCompany(
     { ...deps, clock: () => created_at },
     {
-      name: demoName,
+      name: demoCompanyName,
       domains: [
-        { host: demoHost, name: demoName, title: demoName, public: true, theme: demoTheme }
+        {
+          host: demoHost,
+          name: demoCompanyName,
+          title: demoCompanyName,
+          public: true,
+          theme: demoTheme
+        }
       ],
       locale: 'fr',
       demo: true,

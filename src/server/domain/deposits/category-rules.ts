@@ -1,4 +1,4 @@
-import { type Category, KeepOriginals } from '../../../contract/categories.ts'
+import { type Category, KeepOriginalsSetting } from '../../../contract/categories.ts'
 import type { PictureTransform } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { StoredContent } from '../../../contract/requests.ts'
@@ -97,7 +97,7 @@ export async function readCategoryRules(
     throw new AppError('category_unusable', 'The name of the category cannot enter a record')
   }
   return {
-    keep_originals: KeepOriginals.parse(rules.originals),
+    keep_originals: KeepOriginalsSetting.parse(rules.originals),
     store: StoredContent.parse(rules.store),
     media_types: rules.media_types
   }

@@ -4,14 +4,14 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseCategory } from '../companies/categories.ts'
+import { chooseFallbackCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
 import {
   claimIdempotencyKeys,
-  freeIdempotencyKeys,
   idempotencyKeyReusedError,
+  releaseIdempotencyKeys,
   storeIdempotentResponses
 } from '../idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
@@ -23,9 +23,9 @@ import {
   requireAllowedType
 } from './category-rules.ts'
 import {
-  type DepositRecordNames,
+  type NamesInDepositRecord,
   type NewDepositRecord,
-  readRecordNames,
+  readNamesForRecord,
   writeRecords
 } from './deposit-records.ts'
 import {
@@ -51,7 +51,7 @@ export interface BatchItem {
 }
 
 /** The answer to one file of a batch: what `POST /deposit` would return for it, or the error. */
-export type BatchAnswer = { body: CreateDepositResult; replayed: boolean } | AppError
+export type BatchItemAnswer = { body: CreateDepositResult; replayed: boolean } | AppError
 
 interface BatchInput {
   company_id: CompanyId
@@ -92,7 +92,7 @@ interface Accepted extends Candidate {
  * other transactions, to avoid deadlocks: idempotency keys, rows of files, usage, and finally the
  * row of the evidence log in `log_head`.
  */
-export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchAnswer[]> {
+export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchItemAnswer[]> {
   const { company_id, caller } = input
   const candidates = await Promise.all(input.items.map((item, at) => candidateOf(deps, item, at)))
   const { answers, orphans } = await inCompany(
@@ -132,7 +132,7 @@ class Batch {
   readonly #deps: Deps
   readonly #input: BatchInput
   readonly #candidates: readonly Candidate[]
-  readonly #answers: (BatchAnswer | undefined)[] = []
+  readonly #answers: (BatchItemAnswer | undefined)[] = []
   /** Maps the index of an item to the index of the earlier item with the same idempotency key. */
   readonly #sameKey = new Map<number, number>()
   /** Maps the index of an item to the index of the earlier item with the same file. */
@@ -149,7 +149,7 @@ class Batch {
     this.#now = deps.clock()
   }
 
-  async run(): Promise<{ answers: BatchAnswer[]; orphans: Buffer[] }> {
+  async run(): Promise<{ answers: BatchItemAnswer[]; orphans: Buffer[] }> {
     const claimed = await this.#claim()
     const allowed = await this.#checkRules(claimed)
     const fresh = await this.#findEarlier(allowed)
@@ -236,7 +236,7 @@ class Batch {
 
   async #readRules(named: string | undefined) {
     const { company_id, user_id } = this.#input
-    const category = named ?? (await chooseCategory(this.#tx, { company_id, user_id }))
+    const category = named ?? (await chooseFallbackCategory(this.#tx, { company_id, user_id }))
     return { category, rules: await readCategoryRules(this.#tx, { company_id, user_id, category }) }
   }
 
@@ -359,13 +359,13 @@ class Batch {
     })
   }
 
-  async #readNames(items: Accepted[]): Promise<Map<string, DepositRecordNames>> {
+  async #readNames(items: Accepted[]): Promise<Map<string, NamesInDepositRecord>> {
     const { company_id, user_id } = this.#input
     const categories = [...new Set(items.map(({ category }) => category))]
     return new Map(
       await Promise.all(
         categories.map(async category_id => {
-          const names = await readRecordNames(this.#tx, { company_id, user_id, category_id })
+          const names = await readNamesForRecord(this.#tx, { company_id, user_id, category_id })
           return [category_id, names] as const
         })
       )
@@ -428,12 +428,12 @@ class Batch {
    */
   async #record(
     charged: Accepted[],
-    names: Map<string, DepositRecordNames>,
+    names: Map<string, NamesInDepositRecord>,
     claimed: Candidate[]
   ): Promise<ProcessedRequest[]> {
     const refused = claimed.filter(({ at }) => this.#isRefused(at))
     if (refused.length > 0) {
-      await freeIdempotencyKeys(
+      await releaseIdempotencyKeys(
         this.#tx,
         this.#scope,
         refused.map(({ item }) => item.key)
@@ -454,7 +454,7 @@ class Batch {
 
   #recordOf(
     each: Accepted,
-    names: DepositRecordNames | undefined,
+    names: NamesInDepositRecord | undefined,
     request_id: string
   ): NewDepositRecord {
     if (!names) throw new Error('a record lacks its names')

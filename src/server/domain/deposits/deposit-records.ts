@@ -18,7 +18,7 @@ import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
+import { appendLeavesBeforeCommit, type NewLeaf } from '../evidence/log-leaves.ts'
 import { storeOpenings } from '../evidence/sealed-openings.ts'
 import { type NewRequestState, publishRequests } from '../history/requests.ts'
 
@@ -32,7 +32,7 @@ export interface NewDepositRecord {
   size: number
   media_type: string
   name: string
-  names: DepositRecordNames
+  names: NamesInDepositRecord
   original: Buffer
   /**
    * What a deposit stores: the digest of the bytes, the tag (keyed hash) that names the file, and
@@ -49,7 +49,7 @@ export interface NewDepositRecord {
  * The names that are written into the record of a deposit. `origin` is the name of the company's
  * evidence log. The other names describe the depositor and the category.
  */
-export interface DepositRecordNames {
+export interface NamesInDepositRecord {
   origin: string
   account: string
   username: string
@@ -69,7 +69,7 @@ interface NamesQuery {
 }
 
 /** Reads the names for the record of a deposit. */
-export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<DepositRecordNames> {
+export async function readNamesForRecord(tx: Tx, of: NamesQuery): Promise<NamesInDepositRecord> {
   const [row] = await tx.run(namesOf, of)
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
   const { names, ...others } = row
@@ -152,7 +152,7 @@ export async function writeRecords(
     drafts.push(doneDraft(record, leaf.hash))
     newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
-  appendLeaves(tx, newLeaves)
+  appendLeavesBeforeCommit(tx, newLeaves)
   const [requests] = await Promise.all([publishRequests(tx, deps, tx.companyId, drafts), ...sent])
   return requests
 }

@@ -2,7 +2,7 @@ import { countRows, selectInCompany, updateInCompany } from '../../db/company-qu
 import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest } from '../history/requests.ts'
-import { findUpload, requestWithState } from './uploads.ts'
+import { buildNewRequestState, findUpload } from './uploads.ts'
 
 /**
  * A held upload: all its bytes have arrived, but every attempt to create its deposit has failed. An
@@ -70,7 +70,7 @@ export async function retryHeldUpload(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, row.id))
     if (!upload) return false
-    await publishRequest(tx, deps, company_id, requestWithState(upload, 'processing'))
+    await publishRequest(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

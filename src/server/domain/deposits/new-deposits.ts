@@ -10,7 +10,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseCategory } from '../companies/categories.ts'
+import { chooseFallbackCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { type NewRequestState, publishRequest, readRequest } from '../history/requests.ts'
@@ -19,7 +19,7 @@ import { newId, newRandomId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
 import { type GroupQuota, readQuotasOfPerson } from '../limits/usage.ts'
 import { type CategoryRules, getCategoryRulesForFile } from './category-rules.ts'
-import { readRecordNames, writeRecord } from './deposit-records.ts'
+import { readNamesForRecord, writeRecord } from './deposit-records.ts'
 import { encryptDigest } from './upload-digests.ts'
 
 /** The input of `POST /deposit`: what a client announces about a file before it sends the bytes. */
@@ -77,7 +77,7 @@ export async function createDeposit(
     // most calls the key is new
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
     const create = async (): Promise<CreateDepositResult> => {
-      const prepared = early ?? prepareIn(await chooseCategory(tx, { company_id, user_id }))
+      const prepared = early ?? prepareIn(await chooseFallbackCategory(tx, { company_id, user_id }))
       const { category, quotas } = prepared
       const rules = await prepared.rules
       const digests = { original, stored }
@@ -225,7 +225,7 @@ async function recordFingerprint(
 ): Promise<ProcessedRequest> {
   const record_id = newRandomId(deps)
   const [names] = await Promise.all([
-    readRecordNames(tx, { ...planned, category_id: planned.category }),
+    readNamesForRecord(tx, { ...planned, category_id: planned.category }),
     chargeRequests(tx, { ...chargeOf(planned), kind: 'deposit' })
   ])
   return writeRecord(tx, deps, {

@@ -1,4 +1,4 @@
-import type { CompanyId, Keys } from '../deps.ts'
+import type { CompanyId, InstallationKeys } from '../deps.ts'
 
 interface Owner {
   company_id: CompanyId
@@ -9,14 +9,22 @@ interface Owner {
  * Encrypts the digest of a file for the table `upload`. Equal digests of the same person give equal
  * results, so that a query can find the person's open upload of the same file.
  */
-export function encryptDigest(keys: Pick<Keys, 'sealSame'>, owner: Owner, digest: Buffer): Buffer {
+export function encryptDigest(
+  keys: Pick<InstallationKeys, 'sealSame'>,
+  owner: Owner,
+  digest: Buffer
+): Buffer {
   return keys.sealSame(digest, aadOf(owner))
 }
 
 /**
  * Decrypts a digest from the table `upload`. Earlier releases stored it in plain form, 32 bytes.
  */
-export function decryptDigest(keys: Pick<Keys, 'open'>, owner: Owner, sealed: Buffer): Buffer {
+export function decryptDigest(
+  keys: Pick<InstallationKeys, 'open'>,
+  owner: Owner,
+  sealed: Buffer
+): Buffer {
   return sealed.length === 32 ? sealed : keys.open(sealed, aadOf(owner))
 }
 

@@ -6,13 +6,13 @@ import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { type Lease, leaseNextRow, releaseLease, renewLease } from '../leases.ts'
 import { chargeReservation } from '../limits/quotas.ts'
-import { readRecordNames, writeRecord } from './deposit-records.ts'
+import { readNamesForRecord, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
+  buildNewRequestState,
   endUploadWithoutDeposit,
   findUpload,
   lockUpload,
-  requestWithState,
   reservationOf,
   setUploadState,
   type Upload
@@ -118,7 +118,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
     })
     const upload = claimed && (await findUpload(tx, claimed.id))
     if (upload && upload.request_state !== 'processing') {
-      await publishRequest(tx, deps, company_id, requestWithState(upload, 'processing'))
+      await publishRequest(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
     }
     return upload
   })
@@ -141,7 +141,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     await releaseLease(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
     await publishRequest(tx, deps, company_id, {
-      ...requestWithState(current, 'processing'),
+      ...buildNewRequestState(current, 'processing'),
       code: 'held'
     })
   })
@@ -212,7 +212,7 @@ async function record(
     // while the file's row is locked, so that a deletion of the same bytes waits
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
-      readRecordNames(tx, current),
+      readNamesForRecord(tx, current),
       chargeReservation(tx, reservationOf(current)),
       setUploadState(tx, current, 'settled')
     ])

@@ -130,7 +130,7 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setUploadState(tx, upload, 'received')
-    await publishRequest(tx, deps, upload.company_id, requestWithState(current, 'queued'))
+    await publishRequest(tx, deps, upload.company_id, buildNewRequestState(current, 'queued'))
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -212,7 +212,10 @@ export async function endUploadWithoutDeposit(
   await releaseReservation(tx, held)
   if (state === 'failed') await recordFailedDeposit(tx, held)
   await setUploadState(tx, upload, 'settled')
-  await publishRequest(tx, deps, upload.company_id, { ...requestWithState(upload, state), code })
+  await publishRequest(tx, deps, upload.company_id, {
+    ...buildNewRequestState(upload, state),
+    code
+  })
 }
 
 const released = { writer: null, writer_until: null }
@@ -249,7 +252,7 @@ export function reservationOf(upload: Upload) {
  * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
  * the caller passes the result to `publishRequest`.
  */
-export function requestWithState(upload: Upload, state: RequestState): NewRequestState {
+export function buildNewRequestState(upload: Upload, state: RequestState): NewRequestState {
   return {
     id: upload.request_id,
     user_id: upload.user_id,

@@ -12,7 +12,7 @@ export interface NewLeaf {
  * called at any point of the transaction. The leaves are written by the last statement before the
  * commit, so that the company's row in `log_head` is locked only for a short time.
  */
-export function appendLeaves(tx: Tx, leaves: readonly NewLeaf[]): void {
+export function appendLeavesBeforeCommit(tx: Tx, leaves: readonly NewLeaf[]): void {
   const values = [
     tx.companyId,
     leaves.length,

@@ -9,7 +9,7 @@ import { companyKeyVersion } from './company-keys.ts'
  * The salt and the value of one field of a deposit. The log contains only a salted hash of the
  * field, its commitment. Salt and value together prove which value was hashed.
  */
-export interface Opening {
+export interface FieldOpening {
   salt: string
   value: string
 }
@@ -20,7 +20,7 @@ export interface Opening {
  * secrets prove from which contents they were computed.
  */
 export interface DepositOpenings {
-  fields: Record<string, Opening>
+  fields: Record<string, FieldOpening>
   lk: string
 }
 
@@ -62,7 +62,7 @@ const insertOpening = prepareStatement((db, { company_id, record_id, sealed }: S
  * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are
  * none.
  */
-export async function readOpenings(
+export async function readDepositOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_id }: { company_id: CompanyId; record_id: string }

@@ -7,7 +7,7 @@ import { findTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getSessionStatuses, type SessionStatus } from '../sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
-import { readEventBounds } from './events.ts'
+import { readEventSequenceBounds } from './events.ts'
 
 /** How often a reader reads new events, in milliseconds, even if no signal arrives. */
 const beatMs = 2000
@@ -99,7 +99,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   let stop = () => {}
   const loadBounds = createBatchLoader(
     async (calls: undefined[]) => {
-      const bounds = await readEventBounds(deps, company_id)
+      const bounds = await readEventSequenceBounds(deps, company_id)
       return calls.map(() => bounds)
     },
     { maxItems: Number.POSITIVE_INFINITY, slowMs: 50, maxAtOnce: 2 }

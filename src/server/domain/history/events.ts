@@ -15,7 +15,7 @@ const eventBatch = 1000
  * Returns the sequence numbers of the company's newest event, which may have been deleted, and of
  * the oldest event that still exists. If no event exists, `oldest` is `newest` + 1.
  */
-export async function readEventBounds(
+export async function readEventSequenceBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {

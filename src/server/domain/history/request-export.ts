@@ -6,7 +6,7 @@ import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
-import { type RequestFilter, readRequests, requireCategoryOfFilter } from './requests.ts'
+import { type RequestFilter, readRequests, requireVisibleFilterCategory } from './requests.ts'
 
 interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
   locale: 'en' | 'fr'
@@ -28,7 +28,7 @@ export function exportRequests(
     async readPage(tx, page) {
       const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
       if (requests.length === 0 && page.cursor === undefined)
-        await requireCategoryOfFilter(tx, filter)
+        await requireVisibleFilterCategory(tx, filter)
       await nameCategories(tx, requests, names, locale)
       const digests = await readDigests(tx, deps, requests)
       const items = requests.map(request => ({

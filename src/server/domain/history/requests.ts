@@ -164,7 +164,7 @@ export async function listRequests(
   const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
     const page = await readRequests(tx, input)
-    if (page.items.length === 0) await requireCategoryOfFilter(tx, input)
+    if (page.items.length === 0) await requireVisibleFilterCategory(tx, input)
     return page
   }
   return inCompany(deps.db, input.company_id, read, options)
@@ -214,7 +214,7 @@ function filtered(
  * `not_found` unless the category exists. If the filter covers one person, throws `not_found`
  * unless the person may use the category or already has a request (entry of the history) in it.
  */
-export async function requireCategoryOfFilter(
+export async function requireVisibleFilterCategory(
   tx: Tx,
   { company_id, user_id, category }: RequestFilter
 ): Promise<void> {

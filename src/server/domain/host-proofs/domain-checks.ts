@@ -8,7 +8,7 @@ import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import { type DomainCall, isHostProvedByAnyCompany, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
-import { endWildcardCoverage, withHostTakenError } from './domain-claims.ts'
+import { startOwnProofDeadlines, withHostTakenError } from './domain-claims.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -145,7 +145,7 @@ async function applyAnswer(
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
     .execute()
-  if (isOver) await endWildcardCoverage(tx, deps, found.host)
+  if (isOver) await startOwnProofDeadlines(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
     deps.log.warn(facts, 'a domain is no longer served: its DNS record was missing for seven days')

@@ -13,7 +13,7 @@ import {
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
-import { withDefaultGroupCheck } from '../companies/default-groups.ts'
+import { withDefaultGroupError } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
@@ -80,7 +80,7 @@ export async function createDomain(
     return readDomain(tx, id)
   }
   return withHostTakenError(() =>
-    withDefaultGroupCheck(() =>
+    withDefaultGroupError(() =>
       inCompany(deps.db, company_id, tx =>
         runOnce(tx, deps, { actor: by.id, route: 'POST /domain', key, input }, () => insert(tx))
       )
@@ -99,7 +99,7 @@ export async function deleteDomain(
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
     await deleteById(tx, 'domain', id).execute()
-    await endWildcardCoverage(tx, deps, found.host)
+    await startOwnProofDeadlines(tx, deps, found.host)
     const before = { host: found.host, name: found.name }
     addAuditEntry(tx, deps, {
       by,
@@ -133,7 +133,7 @@ export async function moveDomain(
     await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
-    await endWildcardCoverage(tx, deps, host)
+    await startOwnProofDeadlines(tx, deps, host)
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
     addAuditEntry(tx, deps, {
@@ -187,7 +187,7 @@ export async function findCoveringCompany(
  * transaction's company loses the wildcard domain, whose row must be locked. Does nothing if
  * `wildcard` is no wildcard or needs no DNS record.
  */
-export async function endWildcardCoverage(
+export async function startOwnProofDeadlines(
   tx: Tx,
   deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
   wildcard: string

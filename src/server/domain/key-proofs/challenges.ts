@@ -59,7 +59,7 @@ export async function createChallenge(
  * Returns the contents of a challenge that a browser sent back. Returns undefined if the challenge
  * was changed, has expired or is for another host, e-mail or purpose.
  */
-export function readChallenge(
+export function readValidChallenge(
   deps: Pick<Deps, 'keys' | 'clock'>,
   { challenge, tenant, email, purpose }: ChallengeUse & { challenge: string }
 ): ChallengePayload | undefined {

@@ -6,7 +6,7 @@ import { updateInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { readChallenge, spendChallenge } from './challenges.ts'
+import { readValidChallenge, spendChallenge } from './challenges.ts'
 import { encryptPublicKey, verifyWithJwk } from './public-keys.ts'
 
 interface Proof {
@@ -60,7 +60,7 @@ export async function spendKeyProof(
   { email, purpose, nonce, kdf }: PublicKeyPayload
 ): Promise<void> {
   const given = { challenge: nonce, tenant, email, purpose: challengePurposeFor(purpose) }
-  const challenge = readChallenge(deps, given)
+  const challenge = readValidChallenge(deps, given)
   const isGood = challenge?.kdf === kdf && (await spendChallenge(tx, challenge))
   if (!isGood) {
     throw new AppError('challenge_invalid', `The challenge is expired, used, or not for ${purpose}`)

@@ -1,5 +1,5 @@
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
-import type { Keys } from '../deps.ts'
+import type { InstallationKeys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
 /**
@@ -24,7 +24,7 @@ const version = 0x01
  * Encrypts a public key for its row. The key pair is derived from the person's password, so whoever
  * has the public key can test guesses of the password without asking the service.
  */
-export function encryptPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
+export function encryptPublicKey(keys: InstallationKeys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])
 }
 
@@ -32,7 +32,7 @@ export function encryptPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Bu
  * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key in `sealed`.
  */
 export function verifyWithEncryptedKey(
-  keys: Keys,
+  keys: InstallationKeys,
   sealed: EncryptedPublicKey,
   signed: Uint8Array,
   signature: Uint8Array

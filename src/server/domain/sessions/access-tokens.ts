@@ -2,7 +2,13 @@ import { hash } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import { AppError } from '../../../contract/kit/errors.ts'
-import type { AccessTokenClaims, AccessTokenReader, Deps, Keys, Tenant } from '../deps.ts'
+import type {
+  AccessTokenClaims,
+  AccessTokenReader,
+  Deps,
+  InstallationKeys,
+  Tenant
+} from '../deps.ts'
 import { newId } from '../ids.ts'
 
 /**
@@ -50,7 +56,9 @@ export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
  * Returns a new token reader, which verifies access tokens. The reader remembers which tokens it
  * has verified, so it verifies each signature once.
  */
-export function createAccessTokenReader(keys: Pick<Keys, 'verifyingKey'>): AccessTokenReader {
+export function createAccessTokenReader(
+  keys: Pick<InstallationKeys, 'verifyingKey'>
+): AccessTokenReader {
   const proofs = new Map<string, Proof>()
 
   /**
@@ -128,7 +136,7 @@ interface Proof {
 const maxProofs = 10_000
 
 async function prove(
-  keys: Pick<Keys, 'verifyingKey'>,
+  keys: Pick<InstallationKeys, 'verifyingKey'>,
   tenant: Tenant,
   token: string,
   now: Date
@@ -163,7 +171,7 @@ async function prove(
  * such key. Also throws it if the header has fields other than `alg`, `typ` and `kid`, for example
  * a key or the URL of a key.
  */
-function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
+function verifyingKey(keys: Pick<InstallationKeys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
   const key = ours.success ? keys.verifyingKey(ours.data.kid) : undefined
   if (!key) throw badToken()

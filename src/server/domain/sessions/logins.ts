@@ -6,8 +6,8 @@ import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { demoPublicKey } from '../demo-account.ts'
-import type { CompanyId, Deps, Keys, Tenant } from '../deps.ts'
-import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
+import type { CompanyId, Deps, InstallationKeys, Tenant } from '../deps.ts'
+import { readValidChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
   type EncryptedPublicKey,
   encryptPublicKey,
@@ -57,7 +57,7 @@ export async function logIn(
   await consumeRateLimit(deps, 'sign_in_address', [company_id, { address }])
   const response = splitChallengeResponse(input.challenge_response)
   const challenge =
-    response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
+    response && readValidChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge || isDemoKey(input, response)) throw loginFailed(deps, input)
   // created for each login, even if it is not needed, so that the duration reveals nothing
   const decoy = sealDecoy(deps.keys)
@@ -210,7 +210,7 @@ async function findWaiting(
  * without an account. The response time therefore does not reveal how many accounts exist.
  */
 function holderAmong(
-  keys: Keys,
+  keys: InstallationKeys,
   accounts: (Account | undefined)[],
   decoy: EncryptedPublicKey,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
@@ -237,7 +237,7 @@ const decoyKey: PublicKeyJwk = {
  * Returns the decoy key in encrypted form. It is encrypted like the key of an account, because the
  * time for decrypting would otherwise reveal that the account is missing.
  */
-function sealDecoy(keys: Keys): EncryptedPublicKey {
+function sealDecoy(keys: InstallationKeys): EncryptedPublicKey {
   const row = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
   return { ...row, pub_enc: encryptPublicKey(keys, row, decoyKey) }
 }

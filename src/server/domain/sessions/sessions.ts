@@ -289,7 +289,7 @@ export async function listSessions(
   { person, limit = sessionPage, ...page }: PageInput & { person: AuthenticatedCaller }
 ): Promise<Page<Session>> {
   return inCompany(deps.db, person.company_id, tx =>
-    readSessions(tx, deps, person, { limit, ...page })
+    readPersonSessions(tx, deps, person, { limit, ...page })
   )
 }
 
@@ -297,7 +297,7 @@ export async function listSessions(
  * Returns a page of a person's sessions that have a valid token. The session of this call
  * (`session_id`) comes first, then the others, most recently used first.
  */
-export async function readSessions(
+export async function readPersonSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { id, session_id }: Pick<AuthenticatedCaller, 'id' | 'session_id'>,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foldText, searchWords } from '../../../../src/core/text/search-words.ts'
+import { foldText, splitSearchIntoWords } from '../../../../src/core/text/search-words.ts'
 
 test.each([
   ['Été.PDF', 'ete.pdf'],
@@ -13,6 +13,6 @@ test.each([
 })
 
 test('looks for each word of what was typed', () => {
-  expect(searchWords('  Bail\u00a0 été ')).toEqual(['bail', 'ete'])
-  expect(searchWords(' \u0301')).toEqual([])
+  expect(splitSearchIntoWords('  Bail\u00a0 été ')).toEqual(['bail', 'ete'])
+  expect(splitSearchIntoWords(' \u0301')).toEqual([])
 })

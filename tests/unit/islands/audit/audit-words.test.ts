@@ -7,7 +7,10 @@ import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'js
 import fr from '../../../../src/i18n/fr/admin/changes.json' with { type: 'json' }
 import type { Locale } from '../../../../src/i18n/index.ts'
 import { actionsByKind, auditTranslator } from '../../../../src/islands/audit/audit-translator.ts'
-import { changeSentenceParts, describeChanges } from '../../../../src/islands/audit/audit-words.ts'
+import {
+  buildAuditSentenceParts,
+  describeChanges
+} from '../../../../src/islands/audit/audit-words.ts'
 
 const screens = { en: enScreen, fr: frScreen }
 const id = '0199f2a0-0000-7000-8000-000000000001'
@@ -29,7 +32,7 @@ function entryOf(more: Partial<AuditLogEntry>): AuditLogEntry {
 }
 
 function sentence(entry: AuditLogEntry, locale: Locale = 'en'): string {
-  const parts = changeSentenceParts(entry, auditTranslator(locale))
+  const parts = buildAuditSentenceParts(entry, auditTranslator(locale))
   return parts.map(part => (typeof part === 'string' ? part : part.name)).join('')
 }
 

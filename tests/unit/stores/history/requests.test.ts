@@ -310,7 +310,7 @@ async function open() {
   const store = await import('../../../../src/stores/history/requests.ts')
   // loaded at the first use, which on a busy machine takes longer than a test waits
   await Promise.all([
-    sessions.importCallModules(),
+    sessions.loadCallModules(),
     import('../../../../src/stores/history/request-stream.ts')
   ])
   sessions.restoreSession()

@@ -19,7 +19,7 @@ export interface RecentChangesProps {
 }
 
 /** Lists the last changes of an item, with a link to all of its changes. */
-export function ChangeList({ target, shown }: RecentChangesProps) {
+export function RecentChangeList({ target, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
