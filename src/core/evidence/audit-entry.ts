@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, toUtf8 } from '../bytes.ts'
 import { canonicalize, type Json } from './canonical-json.ts'
 import { createCommitment } from './commitments.ts'
-import { hashPrefix } from './formats.ts'
+import { createHashInputPrefix } from './formats.ts'
 
 /**
  * The readable part of an entry of the audit log: who changed what, where and when. The entry's
@@ -48,7 +48,7 @@ export const initialPreviousHash: Bytes = new Uint8Array(32)
  * The first bytes of the input of every audit hash. They make sure that an audit hash never equals
  * a hash for another purpose.
  */
-export const auditHashPrefix: Bytes = hashPrefix('audit')
+export const auditHashPrefix: Bytes = createHashInputPrefix('audit')
 
 /** Returns an audit entry as canonical JSON, the text that the entry's hash covers. */
 export function auditEntryText({ changes, ...entry }: AuditEntry): string {

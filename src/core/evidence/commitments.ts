@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
-import { hashPrefix } from './formats.ts'
+import { createHashInputPrefix } from './formats.ts'
 
 /** The salt and the value of a commitment. Whoever has both can check the commitment. */
 export type CommitmentOpening = { salt: string; value: string }
@@ -29,7 +29,7 @@ export type CommitmentInput = {
 export function createCommitment({ origin, id, name, salt, value }: CommitmentInput): string {
   if (salt.length !== 32) throw new Error('commit: a salt has 32 bytes')
   return toBase64Url(
-    sha256(concatBytes(hashPrefix('commit', origin, id, name), salt, toUtf8(value)))
+    sha256(concatBytes(createHashInputPrefix('commit', origin, id, name), salt, toUtf8(value)))
   )
 }
 
@@ -40,8 +40,8 @@ export function createCommitment({ origin, id, name, salt, value }: CommitmentIn
  */
 export function deriveLinkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
-    orig: derive(linkKey, concatBytes(hashPrefix('salt'), toUtf8('orig'))),
-    stored: derive(linkKey, concatBytes(hashPrefix('salt'), toUtf8('stored')))
+    orig: derive(linkKey, concatBytes(createHashInputPrefix('salt'), toUtf8('orig'))),
+    stored: derive(linkKey, concatBytes(createHashInputPrefix('salt'), toUtf8('stored')))
   }
 }
 

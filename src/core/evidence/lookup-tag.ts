@@ -1,5 +1,5 @@
 import { concatBytes } from '../bytes.ts'
-import { hashPrefix } from './formats.ts'
+import { createHashInputPrefix } from './formats.ts'
 
 /**
  * What the server finds with a lookup tag (a keyed hash of a fingerprint): a record (`sha256`) or a
@@ -13,5 +13,5 @@ export type LookupTagKind = 'sha256' | 'blob'
  */
 export function lookupTagMessage(kind: LookupTagKind, fingerprint: Uint8Array): Uint8Array {
   if (fingerprint.length !== 32) throw new Error('tag: a fingerprint has 32 bytes')
-  return concatBytes(hashPrefix(`tag/${kind}`), fingerprint)
+  return concatBytes(createHashInputPrefix(`tag/${kind}`), fingerprint)
 }

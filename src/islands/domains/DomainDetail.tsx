@@ -19,7 +19,7 @@ import { DomainStateMark } from './DomainStateMark.tsx'
 import { GoLiveStep } from './GoLiveStep.tsx'
 import { PrimaryDomain } from './PrimaryDomain.tsx'
 import { WizardSteps } from './WizardSteps.tsx'
-import { type DomainStep, formatDomainStep, parseDomainStep } from './wizard-step.ts'
+import { type DomainStep, formatDomainStepQuery, parseDomainStep } from './wizard-step.ts'
 
 const ThemeEditor = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor
@@ -54,7 +54,7 @@ interface DomainProps {
 }
 
 function Ready({ domain }: DomainProps) {
-  const { address, change } = useListAddress(parseDomainStep, formatDomainStep)
+  const { address, change } = useListAddress(parseDomainStep, formatDomainStepQuery)
   const top = useRef<HTMLDivElement>(null)
   const isOpening = useRef(false)
   // a domain that is served needs no steps, unless the person is in the middle of them

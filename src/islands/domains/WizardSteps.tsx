@@ -1,5 +1,5 @@
 import { useTranslation } from '../kit/use-translation.ts'
-import { type DomainStep, domainSteps, formatDomainStep } from './wizard-step.ts'
+import { type DomainStep, domainSteps, formatDomainStepQuery } from './wizard-step.ts'
 
 interface WizardStepsProps {
   step: 'host' | DomainStep
@@ -30,7 +30,7 @@ export function WizardSteps({ step, open }: WizardStepsProps) {
               {open && each !== 'host' && each !== step ? (
                 <a
                   className={`${look} link`}
-                  href={formatDomainStep({ step: each })}
+                  href={formatDomainStepQuery({ step: each })}
                   onClick={event => {
                     if (event.metaKey || event.ctrlKey || event.shiftKey) return
                     event.preventDefault()

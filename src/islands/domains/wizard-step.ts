@@ -16,6 +16,6 @@ export function parseDomainStep(search: string): { step?: DomainStep } {
  * Returns the step as the query of an address: `?step=records`. Returns an empty text if `step` is
  * undefined.
  */
-export function formatDomainStep({ step }: { step?: DomainStep }): string {
+export function formatDomainStepQuery({ step }: { step?: DomainStep }): string {
   return step ? `?step=${step}` : ''
 }

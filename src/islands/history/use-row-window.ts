@@ -1,6 +1,10 @@
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { type LinePositions, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
+import {
+  findVisibleLines,
+  type LinePositions,
+  measureLines
+} from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
 /** Rows within this distance of the window are drawn, too, so that quick scrolling shows no gap. */
@@ -62,7 +66,7 @@ function useVisibleLines(root: RefObject<HTMLElement | null>, lines: LinePositio
   useLayoutEffect(() => {
     const look = () => {
       const top = root.current?.getBoundingClientRect().top ?? 0
-      const next = visibleLines(lines, -top - marginPx, window.innerHeight - top + marginPx)
+      const next = findVisibleLines(lines, -top - marginPx, window.innerHeight - top + marginPx)
       setRange(now => (now.start === next.start && now.end === next.end ? now : next))
     }
     look()

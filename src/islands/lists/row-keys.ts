@@ -7,7 +7,7 @@ export type PressedKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'met
  * Returns the index of the row that gets the focus when a key is pressed in the row `here`. The
  * keys are the arrow keys, Home and End. Returns undefined for any other key.
  */
-export function rowAfterKey(
+export function findRowToFocus(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   here: number,
   count: number

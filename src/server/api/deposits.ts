@@ -10,7 +10,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { parseRangeHeader } from '../../core/http/byte-range.ts'
 import { attachmentHeader } from '../../core/http/content-disposition.ts'
 import { includesEtag } from '../../core/http/etags.ts'
-import { auditHistoryRead } from '../domain/audit/audit-history-reads.ts'
+import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
@@ -38,7 +38,7 @@ export function mountDeposits(app: Api): void {
 
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
     const { company_id, by } = callerAndAdministeredCompany(c)
-    await auditHistoryRead(c.get('deps'), { company_id, by })
+    await recordHistoryReading(c.get('deps'), { company_id, by })
     const caller = c.get('inFlight')?.caller
     return companyDeposits.listDeposits(c.get('deps'), { company_id, caller, ...input })
   })

@@ -4,7 +4,7 @@ import {
   listRequests,
   streamRequests
 } from '../../contract/requests.ts'
-import { auditHistoryRead } from '../domain/audit/audit-history-reads.ts'
+import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
@@ -20,7 +20,10 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     const isWhole = scope === 'company'
     if (isWhole) {
       requirePermission(signedInPerson(c), 'admin')
-      await auditHistoryRead(c.get('deps'), { company_id: hostCompanyId(c), by: signedInPerson(c) })
+      await recordHistoryReading(c.get('deps'), {
+        company_id: hostCompanyId(c),
+        by: signedInPerson(c)
+      })
     }
     return requests.listRequests(c.get('deps'), {
       ...input,

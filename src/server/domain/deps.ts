@@ -53,14 +53,14 @@ export interface Settings {
    */
   mailServer: boolean
   maxUploadBytes: number
-  limits: Limits
+  limits: TrafficLimits
 }
 
 /**
  * Limits of calls per network address, of mails, of verifications and of open event streams. They
  * come from the configuration; load tests raise them.
  */
-export interface Limits {
+export interface TrafficLimits {
   signInPerAddressMinute: number
   signUpPerAddressHour: number
   mailsPerAddressHour: number

@@ -5,7 +5,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { inCompany, type Tx, toCompanyId } from '../../../src/server/db/scope.ts'
 import { addAuditEntry } from '../../../src/server/domain/audit/audit-entries.ts'
 import { appendLeavesBeforeCommit } from '../../../src/server/domain/evidence/log-leaves.ts'
-import { publishRequest } from '../../../src/server/domain/history/requests.ts'
+import { recordRequestState } from '../../../src/server/domain/history/requests.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { logHeadLockCounts } from '../../helpers/head-locks.ts'
 
@@ -116,7 +116,7 @@ test('the guard refuses a row behind an event', async () => {
     facts: {}
   } as const
   const acting = inAcme(async tx => {
-    await publishRequest(tx, app.deps, tx.companyId, draft)
+    await recordRequestState(tx, app.deps, tx.companyId, draft)
     await touchCategory(tx)
   })
   await expect(acting).rejects.toThrow('sent after the publish: update "category"')

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
 /** A person whose row is locked until the transaction ends. */
-export interface LockedMember {
+export interface MemberWithLockedRow {
   id: string
   version: number
   username: string
@@ -27,7 +27,7 @@ export interface LockedMemberRows {
    * `email_unconfirmed` if the id belongs to a sign-up that waits for confirmation. Throws
    * `forbidden` if the person is an operator and the caller is not.
    */
-  get(id: string): LockedMember
+  get(id: string): MemberWithLockedRow
   /** Returns whether `id` belongs to a sign-up that waits for confirmation. */
   isWaiting(id: string): boolean
 }
@@ -84,7 +84,7 @@ export async function lockMemberRow(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, id }: { by: AuthenticatedCaller; id: string }
-): Promise<LockedMember> {
+): Promise<MemberWithLockedRow> {
   return (await lockMemberRows(tx, deps, { by, ids: [id] })).get(id)
 }
 

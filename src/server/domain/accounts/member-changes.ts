@@ -17,10 +17,10 @@ import {
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
-  type LockedMember,
   type LockedMemberRows,
   lockMemberRow,
-  lockMemberRows
+  lockMemberRows,
+  type MemberWithLockedRow
 } from './locked-members.ts'
 import { readMember } from './members.ts'
 import { deleteSignUps } from './signups.ts'
@@ -176,7 +176,7 @@ async function changeOne(
 
 interface Targets {
   by: AuthenticatedCaller
-  members: readonly LockedMember[]
+  members: readonly MemberWithLockedRow[]
 }
 
 /**

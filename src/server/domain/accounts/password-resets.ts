@@ -4,7 +4,7 @@ import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { type NewKeyByMail, setPublicKeyWithMailToken } from './user-keys.ts'
+import { type MailTokenPublicKey, setPublicKeyWithMailToken } from './user-keys.ts'
 
 /**
  * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
@@ -26,7 +26,7 @@ export async function requestReset(
  */
 export async function resetKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
-  { tenant, token, public_key_jwt }: NewKeyByMail
+  { tenant, token, public_key_jwt }: MailTokenPublicKey
 ): Promise<void> {
   const { company_id } = tenant
   await inCompany(deps.db, company_id, async tx => {

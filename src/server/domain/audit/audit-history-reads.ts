@@ -10,7 +10,7 @@ const entryMs = 10 * 60_000
  * Adds an entry to the audit log which says that an administrator reads the history of the whole
  * company. Adds nothing if the administrator's last such entry is less than ten minutes old.
  */
-export async function auditHistoryRead(
+export async function recordHistoryReading(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
   { company_id, by }: AdminCall
 ): Promise<void> {

@@ -20,7 +20,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { appendLeavesBeforeCommit, type NewLeaf } from '../evidence/log-leaves.ts'
 import { storeOpenings } from '../evidence/sealed-openings.ts'
-import { type NewRequestState, publishRequests } from '../history/requests.ts'
+import { type NewRequestState, recordRequestStates } from '../history/requests.ts'
 
 /** A deposit to record, and what the history shows about it. */
 export interface NewDepositRecord {
@@ -153,7 +153,10 @@ export async function writeRecords(
     newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
   appendLeavesBeforeCommit(tx, newLeaves)
-  const [requests] = await Promise.all([publishRequests(tx, deps, tx.companyId, drafts), ...sent])
+  const [requests] = await Promise.all([
+    recordRequestStates(tx, deps, tx.companyId, drafts),
+    ...sent
+  ])
   return requests
 }
 

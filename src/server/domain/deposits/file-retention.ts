@@ -3,7 +3,7 @@ import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/comp
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type NewRequestState, publishRequests } from '../history/requests.ts'
+import { type NewRequestState, recordRequestStates } from '../history/requests.ts'
 import { subtractStorage } from '../limits/quotas.ts'
 import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 
@@ -37,7 +37,7 @@ export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Prom
         return group_id === null ? [] : [{ group_id, user_id, bytes }]
       })
     )
-    await publishRequests(
+    await recordRequestStates(
       tx,
       deps,
       company_id,
@@ -87,7 +87,7 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
       kind: 'deposit' as const,
       state: 'done' as const,
       created: row.created_at,
-      facts: row.facts as NewRequestState['facts'] // as: written by publishRequests
+      facts: row.facts as NewRequestState['facts'] // as: written by recordRequestStates
     }
     return [{ id: row.id, user_id: row.user_id, group_id: row.group_id, tag, request }]
   })

@@ -1,7 +1,7 @@
 import { countRows, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { publishRequest } from '../history/requests.ts'
+import { recordRequestState } from '../history/requests.ts'
 import { buildNewRequestState, findUpload } from './uploads.ts'
 
 /**
@@ -70,7 +70,7 @@ export async function retryHeldUpload(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, row.id))
     if (!upload) return false
-    await publishRequest(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
+    await recordRequestState(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

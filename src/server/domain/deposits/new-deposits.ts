@@ -13,7 +13,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseFallbackCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { type NewRequestState, publishRequest, readRequest } from '../history/requests.ts'
+import { type NewRequestState, readRequest, recordRequestState } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
@@ -206,7 +206,7 @@ export async function createUpload(
       }
     )
   }
-  const request = await publishRequest(tx, deps, company_id, {
+  const request = await recordRequestState(tx, deps, company_id, {
     id: request_id,
     user_id,
     kind: 'deposit',

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { publishRequest } from '../history/requests.ts'
+import { recordRequestState } from '../history/requests.ts'
 import { type Lease, leaseNextRow, releaseLease, renewLease } from '../leases.ts'
 import { chargeReservation } from '../limits/quotas.ts'
 import { readNamesForRecord, writeRecord } from './deposit-records.ts'
@@ -118,7 +118,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
     })
     const upload = claimed && (await findUpload(tx, claimed.id))
     if (upload && upload.request_state !== 'processing') {
-      await publishRequest(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
+      await recordRequestState(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
     }
     return upload
   })
@@ -140,7 +140,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     const set = next ? { failure } : { failure, state: 'held', held_at: now }
     await releaseLease(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
-    await publishRequest(tx, deps, company_id, {
+    await recordRequestState(tx, deps, company_id, {
       ...buildNewRequestState(current, 'processing'),
       code: 'held'
     })

@@ -4,7 +4,7 @@ import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type NewRequestState, publishRequest } from '../history/requests.ts'
+import { type NewRequestState, recordRequestState } from '../history/requests.ts'
 import { recordFailedDeposit, releaseReservation, reserveStorageAgain } from '../limits/quotas.ts'
 
 /** An upload, with the state and facts of its request (entry of the history). */
@@ -130,7 +130,7 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setUploadState(tx, upload, 'received')
-    await publishRequest(tx, deps, upload.company_id, buildNewRequestState(current, 'queued'))
+    await recordRequestState(tx, deps, upload.company_id, buildNewRequestState(current, 'queued'))
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -212,7 +212,7 @@ export async function endUploadWithoutDeposit(
   await releaseReservation(tx, held)
   if (state === 'failed') await recordFailedDeposit(tx, held)
   await setUploadState(tx, upload, 'settled')
-  await publishRequest(tx, deps, upload.company_id, {
+  await recordRequestState(tx, deps, upload.company_id, {
     ...buildNewRequestState(upload, state),
     code
   })
@@ -250,7 +250,7 @@ export function reservationOf(upload: Upload) {
 
 /**
  * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
- * the caller passes the result to `publishRequest`.
+ * the caller passes the result to `recordRequestState`.
  */
 export function buildNewRequestState(upload: Upload, state: RequestState): NewRequestState {
   return {
@@ -286,6 +286,6 @@ export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined
       'request.facts as request_facts'
     ])
     .executeTakeFirst()
-  // as: the tables check the state columns, and publishRequest() writes the facts
+  // as: the tables check the state columns, and recordRequestState() writes the facts
   return row ? ({ ...row, company_id: tx.companyId } as Upload) : undefined
 }

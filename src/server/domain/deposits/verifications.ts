@@ -9,7 +9,7 @@ import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { publishRequest } from '../history/requests.ts'
+import { recordRequestState } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { chargeRequests } from '../limits/quotas.ts'
 import { consumeCompanyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
@@ -200,7 +200,7 @@ async function recordCheck(
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]
-  const request = await publishRequest(tx, deps, company_id, {
+  const request = await recordRequestState(tx, deps, company_id, {
     id: newId(deps),
     user_id: person.id,
     kind: 'verify',

@@ -19,7 +19,7 @@ const pageEvents = 500
 const maxChecked = 1000
 
 /** An event of a person's history, formatted as text for event streams. */
-export interface EventText {
+export interface FormattedEvent {
   seq: number
   text: string
 }
@@ -33,7 +33,7 @@ export interface EventSubscriber {
    * Receives the person's events since the previous call. The stream then has all events up to the
    * sequence number `until`.
    */
-  deliver(events: EventText[], until: number): void
+  deliver(events: FormattedEvent[], until: number): void
   /**
    * Tells the stream to read the person's events from the database itself, up to the sequence
    * number `until`. Called when the reader cannot deliver these events.
@@ -240,9 +240,9 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   }
 }
 
-export const noEvents: EventText[] = []
+export const noEvents: FormattedEvent[] = []
 
-function formatEvent(request: ProcessedRequest): EventText {
+function formatEvent(request: ProcessedRequest): FormattedEvent {
   const { seq } = request
   return { seq, text: `id: ${seq}\ndata: ${JSON.stringify(request)}\n\n` }
 }
@@ -255,7 +255,7 @@ function formatEvent(request: ProcessedRequest): EventText {
 export async function readEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number }
-): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
+): Promise<{ events: Map<string, FormattedEvent[]>; seen: number; isFull: boolean }> {
   const { user_ids } = input
   // the index has the events of one person in their order, but not those of several
   const isAnyOf =
@@ -274,7 +274,7 @@ export async function readEvents(
       .limit(pageEvents)
       .execute()
   )
-  const events = new Map<string, EventText[]>()
+  const events = new Map<string, FormattedEvent[]>()
   for (const { user_id, payload } of rows) {
     if (user_id === null) continue // a row without an event: there are no new ones
     const text = formatEvent(ProcessedRequest.parse(payload))

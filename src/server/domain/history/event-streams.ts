@@ -1,12 +1,12 @@
 import { AppError } from '../../../contract/kit/errors.ts'
-import type { Deps, Limits } from '../deps.ts'
+import type { Deps, TrafficLimits } from '../deps.ts'
 import type { SessionStatus } from '../sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import {
   createEventReaders,
   type EventReader,
   type EventSubscriber,
-  type EventText,
+  type FormattedEvent,
   noEvents,
   readEvents
 } from './event-readers.ts'
@@ -113,7 +113,7 @@ class OpenStream implements EventStream, EventSubscriber {
    * Events that wait until the sink can take more, or until the stream has read earlier events from
    * the database.
    */
-  #held: EventText[] = []
+  #held: FormattedEvent[] = []
   #heldChars = 0
   /** The sequence number up to which the reader has delivered events. */
   #handed = 0
@@ -174,7 +174,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#seat[Symbol.dispose]()
   }
 
-  deliver(events: EventText[], until: number): void {
+  deliver(events: FormattedEvent[], until: number): void {
     this.#handed = until
     if (events.length === 0) return
     this.#held = this.#held.length === 0 ? events : [...this.#held, ...events]
@@ -242,7 +242,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#pump()
   }
 
-  #send({ seq, text }: EventText): void {
+  #send({ seq, text }: FormattedEvent): void {
     if (seq <= this.#seq) return
     this.#seq = seq
     this.#write(text)
@@ -282,7 +282,7 @@ function markText(name: 'tick' | 'reset', seq: number): string {
  * The function throws `stream_limit_reached` if the person, the company or the process has too many
  * open streams. Otherwise it counts the stream as open until the returned object is disposed.
  */
-function createSeats(limits: Limits): (person: AuthenticatedCaller) => Disposable {
+function createSeats(limits: TrafficLimits): (person: AuthenticatedCaller) => Disposable {
   const taken = new Map<string, number>()
   return person => {
     const counted: [string, number][] = [

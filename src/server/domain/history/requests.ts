@@ -30,23 +30,23 @@ export interface NewRequestState {
  * the company's next sequence number. Returns the request with this number. Locks the row that
  * stores the last sequence number, so the transaction must lock no other row afterwards.
  */
-export async function publishRequest(
+export async function recordRequestState(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
   draft: NewRequestState
 ): Promise<ProcessedRequest> {
-  const [request] = await publishRequests(tx, deps, company_id, [draft])
+  const [request] = await recordRequestStates(tx, deps, company_id, [draft])
   if (!request) throw new Error('a change was published and not answered')
   return request
 }
 
 /**
  * Writes the new states of several requests (entries of the history) in the given order, with one
- * statement. Does for each what `publishRequest` does for one. Returns the requests in the same
+ * statement. Does for each what `recordRequestState` does for one. Returns the requests in the same
  * order.
  */
-export async function publishRequests(
+export async function recordRequestStates(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,

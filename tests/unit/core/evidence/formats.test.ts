@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { fromUtf8 } from '../../../../src/core/bytes.ts'
 import {
+  createHashInputPrefix,
   formatDigest,
   formatTimestamp,
-  hashPrefix,
   isRecordId,
   isTimestamp,
   parseDigest
 } from '../../../../src/core/evidence/formats.ts'
 
 test('separates the domains of hashes by zero bytes that no name may hold', () => {
-  expect(fromUtf8(hashPrefix('commit', 'a', 'b'))).toBe('vidimus/v1/commit\0a\0b\0')
-  expect(() => hashPrefix('commit', 'a\0b')).toThrow('zero byte')
+  expect(fromUtf8(createHashInputPrefix('commit', 'a', 'b'))).toBe('vidimus/v1/commit\0a\0b\0')
+  expect(() => createHashInputPrefix('commit', 'a\0b')).toThrow('zero byte')
 })
 
 test('spells a digest in one way', () => {
