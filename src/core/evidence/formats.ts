@@ -2,7 +2,8 @@ import { type Bytes, fromHex, toHex, toUtf8 } from '../bytes.ts'
 
 /**
  * Returns the first bytes of a hash or HMAC input. Each purpose has its own prefix, so that hashes
- * for different purposes are never equal. `createHashInputPrefix('salt')` → `vidimus/v1/salt` and a zero byte
+ * for different purposes are never equal. `createHashInputPrefix('salt')` → `vidimus/v1/salt` and a
+ * zero byte
  */
 export function createHashInputPrefix(label: string, ...names: string[]): Bytes {
   const parts = [`vidimus/v1/${label}`, ...names]

@@ -37,7 +37,7 @@ export async function recordRequestState(
   draft: NewRequestState
 ): Promise<ProcessedRequest> {
   const [request] = await recordRequestStates(tx, deps, company_id, [draft])
-  if (!request) throw new Error('a change was published and not answered')
+  if (!request) throw new Error('a state was recorded and not returned')
   return request
 }
 
