@@ -353,7 +353,7 @@ export const doors: Record<string, string[]> = {
     'password-resets.ts',
     'signups.ts',
     'user-import-rows.ts',
-    'user-import-functions.ts',
+    'user-import-row-handlers.ts',
     'users.ts'
   ],
   'src/server/domain/companies': [

@@ -179,7 +179,7 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
   )
   if (argument) lines.unshift(`  ${`[${argument.name}]`.padEnd(20)}${argument.means}`)
   return {
-    text: `vidimus ${name}: ${summary}\n\n${lines.join('\n')}`,
+    text: `npm run vidimus -- ${name}: ${summary}\n\n${lines.join('\n')}`,
     facts: { command: name, summary, options: all, ...(argument && { argument }) }
   }
 }

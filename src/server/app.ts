@@ -59,10 +59,7 @@ export function createApp(
   const inFlightCalls = createInFlightCallTracker(inFlightLimits)
   // an overload refuses many calls, so the log reports their number
   const noteRefused = createLogThrottle((refused, reason: string) => {
-    deps.log.warn(
-      { reason, refused },
-      'calls were refused, because the service or a company has too many'
-    )
+    deps.log.warn({ reason, refused }, 'calls were refused for the moment: clients may try again')
   })
 
   app.use(async (c, next) => {

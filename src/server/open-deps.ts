@@ -14,7 +14,7 @@ import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
-import { createCompanyKeyring } from './domain/evidence/company-keys.ts'
+import { createCompanyKeyReader } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
 import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
 
@@ -47,13 +47,13 @@ export async function openDeps(
   const faults = await findDatabaseFaults(db)
   if (faults.length > 0) {
     throw new Error(
-      ['Vidimus does not run on this database, which is not safe:', ...faults].join('\n')
+      ['Vidimus does not start, because this database is not safe:', ...faults].join('\n')
     )
   }
   if (usesOwnerLogin(place)) {
     log.warn(
       {},
-      'DATABASE_URL logs in as the owner of the tables, so a "reset role" would give a request the rights of the owner. To prevent that, set DATABASE_OWNER_URL to this login, and let DATABASE_URL log in as vidimus_app.'
+      'DATABASE_URL logs in as the owner of the tables, so a "reset role" would give a request the rights of the owner. To prevent that, set DATABASE_OWNER_URL to the present DATABASE_URL, give the role vidimus_app a password, and let DATABASE_URL log in as vidimus_app.'
     )
   }
   const notifications = config.notify
@@ -66,7 +66,7 @@ export async function openDeps(
   const deps: Deps = {
     db,
     keys,
-    companyKeys: createCompanyKeyring({ db, keys }),
+    companyKeys: createCompanyKeyReader({ db, keys }),
     tokens: createAccessTokenReader(keys),
     counters: new Map(),
     blobs: openBlobs(documents),

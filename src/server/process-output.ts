@@ -112,9 +112,12 @@ function kindOf(facts: object): string {
  * Names of the log fields that are printed in a terminal, because they never contain personal data.
  */
 const harmless = [
-  ...['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request', 'upload', 'import'],
-  ...['check', 'reason', 'refused', 'turnedAway', 'attempts', 'seconds', 'missing', 'damaged']
+  ...['job', 'company', 'host', 'domain', 'path', 'route', 'status', 'code', 'request', 'upload'],
+  ...['import', 'check', 'checks', 'reason', 'refused', 'turnedAway', 'attempts', 'seconds'],
+  ...['missing', 'damaged']
 ]
+/** The number of entries of a list that are printed in a terminal. */
+const maxPrinted = 3
 
 /**
  * Returns the end of a log line: the messages of the error and its causes, then the facts that are
@@ -122,11 +125,20 @@ const harmless = [
  */
 function detailsOf(facts: object): string {
   const known = Object.entries(facts).filter(([name]) => harmless.includes(name))
-  const named = known.map(([name, value]) => `${name} ${value}`).join(', ')
+  const named = known.flatMap(([name, value]) => factText(name, value)).join(', ')
   const reasons: string[] = []
   let error: unknown = 'err' in facts ? facts.err : undefined
   for (; error instanceof Error; error = error.cause) reasons.push(error.message)
   const details = `${reasons.map(reason => `: ${reason}`).join('')}${named && ` (${named})`}`
   // control characters in text from another server must not move the terminal's cursor
   return details.replaceAll(/\p{Cc}+/gu, ' ')
+}
+
+/** Returns a fact of a log line as text, or an empty list if the fact has no value. */
+function factText(name: string, value: unknown): string | [] {
+  if (!Array.isArray(value)) return value === undefined ? [] : `${name} ${value}`
+  if (value.length === 0) return []
+  const more = value.length - maxPrinted
+  const shown = value.slice(0, maxPrinted).join(' ')
+  return `${name} ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -1,6 +1,6 @@
 import { pagePath } from '../core/pages/page-table.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { $bannerCompany, loadBannerCompany } from '../stores/admin/companies.ts'
+import { $lastLoadedCompany, loadCompanyForBanner } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/signed-in-user.ts'
@@ -28,7 +28,7 @@ export function startAdminPages(): void {
     openOwnCompany()
     showActing()
   })
-  $bannerCompany.listen(showActing)
+  $lastLoadedCompany.listen(showActing)
 }
 
 function addCompany(): void {
@@ -81,13 +81,13 @@ function showActing(): void {
   const isOther = isOperator && company !== undefined && company !== own?.id
   banner.hidden = !isOther
   if (!isOther) return
-  const seen = $bannerCompany.get()
+  const seen = $lastLoadedCompany.get()
   if (seen?.id === company) {
     showInPath(seen.name)
     words.textContent = (words.dataset['named'] ?? '').replace('{{company}}', () => seen.name)
   } else if (asked !== company) {
     asked = company
-    void loadBannerCompany(company)
+    void loadCompanyForBanner(company)
   }
 }
 

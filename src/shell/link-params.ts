@@ -6,7 +6,7 @@ const names = ['email', 'username', 'redirect']
  * Copies the query parameters of an invitation from the page's address to its links to sign-in and
  * sign-up.
  */
-export function copyParametersToLinks(): void {
+export function copyInvitationParameters(): void {
   onEachPage(updateLinks)
   addEventListener('hashchange', updateLinks)
   // not in the form's own script, which may come after the click
@@ -21,7 +21,7 @@ function addEmail(link: HTMLElement): void {
 
 function updateLinks(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-link-params]')) {
-    link.setAttribute('href', withInvitationParams(link.href, location))
+    link.setAttribute('href', withInvitationParameters(link.href, location))
   }
 }
 
@@ -29,7 +29,7 @@ function updateLinks(): void {
  * Returns a link with the query parameters of an invitation and the fragment of the current page:
  * `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c`
  */
-export function withInvitationParams(
+export function withInvitationParameters(
   href: string,
   place: Pick<Location, 'search' | 'hash'>
 ): string {

@@ -132,6 +132,11 @@ describe('an operator’s database', () => {
     const error = await migrate({ url }).catch(each => each)
     expect(error.message).toMatch(/^DATABASE_URL cannot be used: /)
     expect(error.message).not.toContain('secret')
+    const owner = await migrate({ url: 'postgres://other@127.0.0.1:1/x', ownerUrl: url }).catch(
+      each => each
+    )
+    expect(owner.message).toMatch(/^DATABASE_OWNER_URL cannot be used: /)
+    expect(owner.message).not.toContain('secret')
   })
 
   test('off this machine is reached over TLS only, unless the address says otherwise', async () => {

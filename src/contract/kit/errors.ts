@@ -58,7 +58,7 @@ export const errorCodes = {
   not_oneself: 409,
   last_operator: 409,
 
-  // the present password was wrong; not a 401, which would sign out
+  // the current password was wrong; not a 401, which would sign out
   password_wrong: 422,
 
   // the call needs the password once more: POST /user/confirm

@@ -119,9 +119,10 @@ export function successStatusesOf(name: string, route: ApiCall): number[] {
 /** Error codes that the browser itself creates and the server never sends. */
 const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
 
+const allCodes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
+
 /** Error codes that the server may send. */
-export const errorCodesFromServer = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
-  .filter(code => !ofBrowser.includes(code))
+export const errorCodesFromServer = allCodes.filter(code => !ofBrowser.includes(code))
 
 /**
  * Returns all error codes with which a call may fail: those of its definition, and those of

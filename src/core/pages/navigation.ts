@@ -2,8 +2,8 @@
 export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Returns where a link to the address `to` on the page `from` leads. With `external`, `to`
- * may be an http or https address of another site. Throws for any other address outside this site.
+ * Returns where a link to the address `to` on the page `from` leads. With `external`, `to` may be an
+ * http or https address of another site. Throws for any other address outside this site.
  */
 export function resolveLink(to: string, from: string, { external = false } = {}): LinkDestination {
   const url = new URL(to, from)

@@ -26,7 +26,7 @@ export function measureLines(length: number, heightOf: (index: number) => number
  * list. `start` is the index of the first line, and `end` the index after the last line. Both are
  * rounded outwards to multiples of eight, so that scrolling seldom redraws.
  */
-export function findVisibleLines(
+export function visibleLineRange(
   lines: LinePositions,
   from: number,
   to: number

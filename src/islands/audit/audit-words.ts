@@ -5,8 +5,8 @@ import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 /**
- * A part of the sentence that `buildAuditSentenceParts` returns: plain text, or the name of a person or
- * an item.
+ * A part of the sentence that `buildAuditSentenceParts` returns: plain text, or the name of a person
+ * or an item.
  */
 export type SentencePart = string | { role: Role; name: string }
 /**
@@ -93,8 +93,8 @@ const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
  * Returns the changed fields of an audit log entry in words. Leaves out fields that
- * `buildAuditSentenceParts()` already mentions. Also leaves out `if_match`, which is not a field of the
- * item: see `skippedVersionCheck()`.
+ * `buildAuditSentenceParts()` already mentions. Also leaves out `if_match`, which is not a field of
+ * the item: see `skippedVersionCheck()`.
  */
 export function describeChanges(
   entry: AuditLogEntry,

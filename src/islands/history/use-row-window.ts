@@ -1,9 +1,9 @@
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
 import {
-  findVisibleLines,
   type LinePositions,
-  measureLines
+  measureLines,
+  visibleLineRange
 } from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
@@ -66,7 +66,7 @@ function useVisibleLines(root: RefObject<HTMLElement | null>, lines: LinePositio
   useLayoutEffect(() => {
     const look = () => {
       const top = root.current?.getBoundingClientRect().top ?? 0
-      const next = findVisibleLines(lines, -top - marginPx, window.innerHeight - top + marginPx)
+      const next = visibleLineRange(lines, -top - marginPx, window.innerHeight - top + marginPx)
       setRange(now => (now.start === next.start && now.end === next.end ? now : next))
     }
     look()

@@ -53,7 +53,7 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
         if (isFinal) return 'refused'
         if (code === 'ETLS') {
           throw new Error(
-            'the mail server offers no TLS: set SMTP_URL to one that does, or add ?ignoreTLS=true if you trust the network to it'
+            'the mail server offers no TLS, or its TLS failed: set SMTP_URL to one that offers it, or add ?ignoreTLS=true if you trust the network to it'
           )
         }
         if (/certificate/.test(message)) {

@@ -1,6 +1,6 @@
 import type { NotificationListener } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
-import type { ChangeSignals, CompanyId, PersonInCompany, Signal } from '../domain/deps.ts'
+import type { CompanyId, PersonInCompany, ServiceSignals, Signal } from '../domain/deps.ts'
 
 /**
  * Creates the signals by which parts of the service notify each other. With `notifications`, the
@@ -11,7 +11,7 @@ import type { ChangeSignals, CompanyId, PersonInCompany, Signal } from '../domai
  */
 export function createSignals(
   notifications?: Pick<NotificationListener, 'send' | 'listen'>
-): ChangeSignals {
+): ServiceSignals {
   const events = signal<PersonInCompany>(key =>
     notifications?.send(`events ${key.company} ${key.user}`)
   )

@@ -1,5 +1,5 @@
 import { exportAuditEntries, listAuditEntries } from '../../contract/audit.ts'
-import * as auditLog from '../domain/audit/audit-list.ts'
+import * as auditList from '../domain/audit/audit-list.ts'
 import { administeredCompanyId } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
@@ -8,10 +8,10 @@ import { mountAdminList } from './kit/mount-admin.ts'
 
 /** Mounts the endpoints that show a company's audit log. */
 export function mountAudit(app: Api): void {
-  mountAdminList(app, listAuditEntries, auditLog.listAuditEntries)
+  mountAdminList(app, listAuditEntries, auditList.listAuditEntries)
 
   mountRawEndpoint(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
-    const chunks = auditLog.exportAuditEntries(c.get('deps'), {
+    const chunks = auditList.exportAuditEntries(c.get('deps'), {
       company_id: administeredCompanyId(c),
       ...filter,
       caller: c.get('inFlight')?.caller

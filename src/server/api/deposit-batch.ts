@@ -219,7 +219,7 @@ async function discard(deps: Deps, file: StagedFile): Promise<void> {
   // a file that could not be deleted is deleted a day later by a job
   await deps.blobs.discardStaged(file).catch((error: unknown) => {
     deps.log.warn(
-      { err: error },
+      { company: file.company_id, err: error },
       'a temporary file could not be deleted: a job deletes it a day later'
     )
   })

@@ -102,8 +102,8 @@ function adviceOn(cause: Error): string {
   const code = 'code' in cause ? String(cause.code) : ''
   if (code === 'CERT_HAS_EXPIRED') return ' Renew the certificate of the database server.'
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return ' Use a host name that its certificate has.'
-  const isUnproven = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)
+  const isUnproven = /SELF_SIGNED|UNABLE_TO|CERT_UNTRUSTED/.test(code)
   return isUnproven
-    ? ' Add ?sslrootcert=/path/ca.pem with the certificate of the authority that signed its own.'
+    ? ' Add ?sslrootcert=/path/ca.pem with the certificate of the authority that signed that of the server.'
     : ''
 }

@@ -29,7 +29,9 @@ export async function supervisePostgres(
           `PostgreSQL on ${dir} stopped more than ${maxLosses} times within a minute (its log is ${dir}.log).`
         )
       }
-      log(`PostgreSQL on ${dir} stopped unexpectedly: starting it again (its log is ${dir}.log)`)
+      log(
+        `PostgreSQL on ${dir} stopped or closed the connection: starting it again (its log is ${dir}.log)`
+      )
       await sleep(pauseMillis)
       current = await startPostgres(options)
     }

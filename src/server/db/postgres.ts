@@ -167,7 +167,7 @@ function share(
 async function detach(dir: string, pid: number, presence: pg.Client, log: (text: string) => void) {
   const others = await otherClients(presence)
   await presence.end().catch(() => undefined)
-  if (others > 0) log(`PostgreSQL keeps running, because ${others} other connections use it`)
+  if (others > 0) log(`PostgreSQL keeps running for its other connections (${others})`)
   else await shutDown(dir, pid)
 }
 

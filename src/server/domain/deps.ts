@@ -24,7 +24,7 @@ export interface Deps {
   /** Returns `length` cryptographically random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
-  signals: ChangeSignals
+  signals: ServiceSignals
   /**
    * The name of this process, by which other processes find out whether it still runs. Undefined if
    * processes do not notify each other.
@@ -366,10 +366,11 @@ export interface FileDigest {
 }
 
 /**
- * Signals between parts of the service. They are sent after the commit of a change. Some also reach
- * other processes. A signal can get lost, so every listener also looks for changes at intervals.
+ * Signals between parts of the service. Those about a change are sent after its commit. Some also
+ * reach other processes. A signal can get lost, so every listener also looks for changes at
+ * intervals.
  */
-export interface ChangeSignals {
+export interface ServiceSignals {
   /**
    * Sent when a person's history has changed, so that the person's event streams send the change.
    */

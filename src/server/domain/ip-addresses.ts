@@ -56,7 +56,7 @@ const countedPrefixes = [64, 56, 48]
  * only the text.
  * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
-export function listRateLimitNetworks(text: string): string[] {
+export function networksOfAddress(text: string): string[] {
   const address = parse(text)
   if (!address) return [text]
   if (address.kind() === 'ipv4') return [address.toString()]

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../domain/deps.ts'
-import { listRateLimitNetworks } from '../domain/ip-addresses.ts'
+import { networksOfAddress } from '../domain/ip-addresses.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
 /** The limits of an HTTP server's connections. */
@@ -62,10 +62,10 @@ export function limitConnections(
   })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const network = isShared(address) ? undefined : (listRateLimitNetworks(address)[0] ?? address)
+    const network = isShared(address) ? undefined : (networksOfAddress(address)[0] ?? address)
     const held = network === undefined ? 0 : (byNetwork.get(network) ?? 0)
     if (held >= perAddress) {
-      noteTurnedAway('one network has more than LIMIT_CONNECTIONS_PER_ADDRESS')
+      noteTurnedAway('one network has reached LIMIT_CONNECTIONS_PER_ADDRESS')
       socket.destroy()
       return
     }

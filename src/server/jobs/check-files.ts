@@ -26,7 +26,7 @@ export function checkFilesJob(deps: Deps): Job {
         if (missing.length + damaged.length > 0) {
           deps.log.error(
             { company, missing, damaged },
-            'files of documents are missing or damaged: copy those with these names from a backup to documents/blobs'
+            'files of documents are missing or damaged: restore documents/blobs/<company>/<first two digits>/<name> from a backup'
           )
         }
       })

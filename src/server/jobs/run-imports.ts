@@ -1,4 +1,4 @@
-import { userImportFunctions } from '../domain/accounts/user-import-functions.ts'
+import { userImportRowHandlers } from '../domain/accounts/user-import-row-handlers.ts'
 import type { Deps } from '../domain/deps.ts'
 import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { createSignaledJob } from './each-company.ts'
@@ -14,6 +14,6 @@ export function runImportsJob(deps: Deps): Job {
     parallel: 2,
     signal: deps.signals.imports,
     workOnNext: (company, { stopping }) =>
-      workOnNextImport(deps, company, userImportFunctions, stopping)
+      workOnNextImport(deps, company, userImportRowHandlers, stopping)
   })
 }

@@ -90,7 +90,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusyError())
     } catch (error) {
       // if the lease expires, another process takes over the upload, which is harmless
-      deps.log.warn({ upload: key, err: error }, 'the lease to write an upload was not renewed')
+      const { company_id: company, id: upload } = writing.lease.upload
+      deps.log.warn({ company, upload, err: error }, 'the lease to write an upload was not renewed')
     }
   }
 
@@ -137,8 +138,9 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       writings.delete(key)
       if (!isReceived) {
         await endWriteLease(deps, held, lock.hasProgress()).catch((error: unknown) => {
+          const { company_id: company, id } = held.upload
           deps.log.warn(
-            { upload: key, err: error },
+            { company, upload: id, err: error },
             'the lease to write an upload was not released'
           )
         })

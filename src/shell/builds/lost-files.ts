@@ -22,7 +22,7 @@ export function reloadOnMissingBuildFiles(): void {
       reloadUnlessLeaving()
   })
   addEventListener('unhandledrejection', event => {
-    if (meansForeignDomChange(event.reason)) reloadOnce()
+    if (isForeignDomChangeError(event.reason)) reloadOnce()
     if (!isLostFile(String(event.reason))) return
     if (isLeaving()) event.preventDefault()
     reloadUnlessLeaving()
@@ -31,7 +31,7 @@ export function reloadOnMissingBuildFiles(): void {
     'error',
     event => {
       if (event.target instanceof Element && isLostElement(event.target)) reloadOnce()
-      if (event instanceof ErrorEvent && meansForeignDomChange(event.error)) reloadOnce()
+      if (event instanceof ErrorEvent && isForeignDomChangeError(event.error)) reloadOnce()
     },
     { capture: true } // errors of elements do not bubble
   )
@@ -93,7 +93,7 @@ function isLostFile(message: string): boolean {
  * translation tools of browsers do. Also searches the stack, because Safari names the failing
  * method only there.
  */
-export function meansForeignDomChange(error: unknown): boolean {
+export function isForeignDomChangeError(error: unknown): boolean {
   if (!(error instanceof DOMException) || error.name !== 'NotFoundError') return false
   return `${error.message} ${error.stack}`.includes('insertBefore')
 }

@@ -22,9 +22,9 @@ const gap = 16
 const smallestSide = 96
 
 /**
- * Shows the targets on which files can be dropped, and highlights the target `over`, if any. Call it again
- * after scrolling. The targets are placed beside the page's own drop zones, which also accept
- * files.
+ * Shows the targets on which files can be dropped, and highlights the target `over`, if any. Call
+ * it again after scrolling. The targets are placed beside the page's own drop zones, which also
+ * accept files.
  */
 export function showDropTargets(over: HTMLElement | undefined): void {
   drawTargets()

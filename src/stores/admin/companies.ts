@@ -22,10 +22,10 @@ export type CompanyOverviewState =
 export const $companyOverview = personalAtom<CompanyOverviewState>({ status: 'loading' })
 
 /**
- * The company whose name the banner shows to operators who act in another company. It is the
- * company that was loaded last.
+ * The company that was loaded last. The banner shows its name to operators who act in another
+ * company than their own.
  */
-export const $bannerCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
+export const $lastLoadedCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
 export interface FirstAdminInvitation {
   company: string
@@ -81,16 +81,17 @@ export async function loadCompanyOverview(id: string): Promise<void> {
   const [company, groups] = next
   const hasMoreGroups = groups.length === mostGroups
   $companyOverview.set({ status: 'ready', company, groups, hasMoreGroups })
-  $bannerCompany.set(company)
+  $lastLoadedCompany.set(company)
 }
 
 /**
- * Loads a company into `$bannerCompany`. If that fails, `$bannerCompany` stays as it is.
+ * Loads a company into `$lastLoadedCompany`. If that fails, `$lastLoadedCompany` stays as it is.
  */
-export async function loadBannerCompany(id: string): Promise<void> {
+export async function loadCompanyForBanner(id: string): Promise<void> {
   const session = sessionGeneration()
   const company = await resultOrError(() => callAdminApi('getCompany', { id }, { company: id }))
-  if (session === sessionGeneration() && !(company instanceof AppError)) $bannerCompany.set(company)
+  if (session === sessionGeneration() && !(company instanceof AppError))
+    $lastLoadedCompany.set(company)
 }
 
 /**
@@ -154,7 +155,7 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
     return company
   }
   $companyOverview.set({ ...before, company: { ...before.company, ...company } })
-  $bannerCompany.set(company)
+  $lastLoadedCompany.set(company)
   return company
 }
 

@@ -61,7 +61,7 @@ export async function loadAttention(company: string): Promise<void> {
  * Loads what operators should act on into `$attentionOfAllCompanies`. The previous result stays
  * visible meanwhile, even if loading fails.
  */
-export async function loadInstallationAttention(): Promise<void> {
+export async function loadAllAttention(): Promise<void> {
   const isLatest = startCheckOfAll()
   const next = await resultOrError(() => api('getAllAttention', {}))
   if (!isLatest()) return

@@ -10,9 +10,9 @@ import {
 } from '../../../src/contract/imports.ts'
 import { connectionAllocatorOf } from '../../../src/server/db/open.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
-import { userImportFunctions } from '../../../src/server/domain/accounts/user-import-functions.ts'
+import { userImportRowHandlers } from '../../../src/server/domain/accounts/user-import-row-handlers.ts'
 import {
-  type ImportFunctions,
+  type ImportRowHandlers,
   workOnNextImport
 } from '../../../src/server/domain/imports/import-work.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -107,7 +107,7 @@ test('a company with too many calls under way is asked to wait, and the other is
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
   expect(app.logged.filter(({ level }) => level === 'warn')).toMatchObject([
     {
-      text: 'calls were refused, because the service or a company has too many',
+      text: 'calls were refused for the moment: clients may try again',
       facts: { refused: 1 }
     }
   ])
@@ -120,20 +120,20 @@ test('a company that runs an import is served, though others are active and it h
   await makeAdmins(app.owner)
   const { [acme]: company, 'beta.localhost': other } = app.companies
   if (!company || !other) throw new Error('no companies')
-  const work = (functions: ImportFunctions) =>
-    workOnNextImport(app.deps, company, functions, () => false)
+  const work = (handlers: ImportRowHandlers) =>
+    workOnNextImport(app.deps, company, handlers, () => false)
   const file = { file_name: 'people.csv', rows: 1, bytes: 20, send_invitations: false }
   const { id } = await ada.call(createImport, file)
   await ada.call(storeImportRows, { id, from: 1, rows: [{ email: 'bob@example.com' }] })
   await ada.call(checkImport, { id })
-  await work(userImportFunctions)
+  await work(userImportRowHandlers)
   await ada.call(runImport, { id, skip_refused: false })
 
   const begun = Promise.withResolvers<void>()
   const isOver = Promise.withResolvers<void>()
-  const { apply } = userImportFunctions
+  const { apply } = userImportRowHandlers
   const running = work({
-    ...userImportFunctions,
+    ...userImportRowHandlers,
     async apply(...given) {
       begun.resolve()
       await isOver.promise

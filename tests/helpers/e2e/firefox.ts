@@ -212,9 +212,9 @@ function makeTab(wire: Wire, context: string, userContext: string) {
      * password fields have no role.
      */
     async type(name: string, text: string): Promise<void> {
-      const field = await locate('field', { name })
-      // a page that grows while it loads can move the field away from under the pointer
+      // a page that is still loading can replace the field, or move it from under the pointer
       await until(`the field “${name}” to have the focus`, async () => {
+        const field = await locate('field', { name })
         await click(field)
         return evaluate('element => document.activeElement === element', field)
       })

@@ -57,6 +57,16 @@ test('is silent about ordinary work, and short about what is not', () => {
 `)
 })
 
+test('names what a line is about, and of a long list only the first', () => {
+  const { output, said } = open()
+  const missing = ['aa', 'bb', 'cc', 'dd', 'ee']
+  output.log.error({ company: 'c', missing, damaged: [] }, 'files are missing')
+  output.log.warn({ host: undefined, reason: 'full', refused: 2 }, 'calls were refused')
+  expect(said()).toBe(`12:00:00 Error: files are missing (company c, missing aa bb cc and 2 more)
+12:00:00 Warning: calls were refused (reason full, refused 2)
+`)
+})
+
 test.for([
   ['debug', 5],
   ['info', 4],

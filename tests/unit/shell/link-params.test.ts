@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withInvitationParams } from '../../../src/shell/link-params.ts'
+import { withInvitationParameters } from '../../../src/shell/link-params.ts'
 
 const page = '/en/sign-in'
 
@@ -8,11 +8,14 @@ test.each([
   ['?email=a%40b.fr&username=Ada&x=1', '#k', `${page}?email=a%40b.fr&username=Ada#k`],
   ['?redirect=%7B%7D', '', `${page}?redirect=%7B%7D`]
 ])('carries what an invitation put into %s%s', (search, hash, href) => {
-  expect(withInvitationParams(`http://acme.test${page}`, { search, hash })).toBe(href)
+  expect(withInvitationParameters(`http://acme.test${page}`, { search, hash })).toBe(href)
 })
 
 test('drops what the present page no longer has', () => {
   expect(
-    withInvitationParams(`http://acme.test${page}?email=old%40b.fr#old`, { search: '', hash: '' })
+    withInvitationParameters(`http://acme.test${page}?email=old%40b.fr#old`, {
+      search: '',
+      hash: ''
+    })
   ).toBe(page)
 })

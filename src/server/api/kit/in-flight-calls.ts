@@ -1,6 +1,6 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { CompanyId, WaitingClient } from '../../domain/deps.ts'
-import { listRateLimitNetworks } from '../../domain/ip-addresses.ts'
+import { networksOfAddress } from '../../domain/ip-addresses.ts'
 
 /**
  * Maximum number of API calls that may run at the same time. Event streams and uploads have
@@ -74,7 +74,7 @@ export function createInFlightCallTracker({
     begin({ company, address, caller }) {
       const all = `company ${company}`
       const strangers = `strangers ${company}`
-      const network = `address ${company} ${address && (listRateLimitNetworks(address)[0] ?? address)}`
+      const network = `address ${company} ${address && (networksOfAddress(address)[0] ?? address)}`
       const isStranger = address !== undefined
       if (!hasRoom(all, perCompany) || (isStranger && !hasRoom(strangers, perCompany / 2))) {
         throw new AppError('unavailable', 'Too many calls of this company are under way', {

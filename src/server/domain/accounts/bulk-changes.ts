@@ -8,7 +8,7 @@ import type { Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { queueInvitationsAgain, requireInvitable } from './invitations.ts'
-import { type LockedMemberRows, lockMemberRows } from './locked-members.ts'
+import { type LockedMembers, lockMemberRows } from './locked-members.ts'
 import {
   deleteMembers,
   disableMembers,
@@ -116,7 +116,7 @@ export async function readNextPeopleIds(
 
 function refusalOf(
   { by, change: { action } }: Treatment,
-  people: LockedMemberRows,
+  people: LockedMembers,
   id: string
 ): ErrorCode | undefined {
   try {
@@ -140,7 +140,7 @@ async function apply(
   tx: Tx,
   deps: BulkDeps,
   { sender, by, change }: Treatment,
-  people: LockedMemberRows,
+  people: LockedMembers,
   ids: string[]
 ): Promise<string[]> {
   if (ids.length === 0) return []

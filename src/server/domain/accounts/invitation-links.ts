@@ -7,11 +7,7 @@ import { readImport } from '../imports/imports.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
 import { createLinksForInvitees, requireInvitable } from './invitations.ts'
-import {
-  type LockedMemberRows,
-  lockMemberRows,
-  type MemberWithLockedRow
-} from './locked-members.ts'
+import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
 /**
  * Creates invitation links for the administrator to pass on. With a filter, creates links only for
@@ -59,7 +55,7 @@ async function narrowed(tx: Tx, people: BulkSelection): Promise<BulkSelection> {
   return { ...people, filter: { state: 'invited', ...filter } }
 }
 
-function invitable(members: LockedMemberRows, id: string): MemberWithLockedRow[] {
+function invitable(members: LockedMembers, id: string): LockedMember[] {
   try {
     const member = members.get(id)
     requireInvitable(member)

@@ -11,7 +11,7 @@ import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
-import { lockMemberRow, type MemberWithLockedRow } from './locked-members.ts'
+import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
 import { lockPersonRow, type MailTokenPublicKey, setPublicKeyWithMailToken } from './user-keys.ts'
 
@@ -178,7 +178,7 @@ export async function resendInvitation(
  * Throws `already_active` if the person has a password already, and `person_disabled` if the person
  * is disabled.
  */
-export function requireInvitable({ state }: Pick<MemberWithLockedRow, 'state'>): void {
+export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
   if (state === 'disabled') throw new AppError('person_disabled', 'Enable the person first')
   if (state === 'active') {
     throw new AppError('already_active', 'The person has activated their account')
@@ -197,7 +197,7 @@ export async function queueInvitationsAgain(
     sender,
     by,
     members
-  }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly MemberWithLockedRow[] }
+  }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly LockedMember[] }
 ): Promise<Queued[]> {
   for (const { id } of members)
     addAuditEntry(tx, deps, { by, action: 'user.invite_again', target: id })
@@ -238,7 +238,7 @@ export async function activateUser(
   })
 }
 
-type Invitee = Pick<MemberWithLockedRow, 'id' | 'email' | 'locale'>
+type Invitee = Pick<LockedMember, 'id' | 'email' | 'locale'>
 
 type Queued = Pick<InvitationResult, 'queued_until'>
 

@@ -17,10 +17,10 @@ import {
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
-  type LockedMemberRows,
+  type LockedMember,
+  type LockedMembers,
   lockMemberRow,
-  lockMemberRows,
-  type MemberWithLockedRow
+  lockMemberRows
 } from './locked-members.ts'
 import { readMember } from './members.ts'
 import { deleteSignUps } from './signups.ts'
@@ -176,7 +176,7 @@ async function changeOne(
 
 interface Targets {
   by: AuthenticatedCaller
-  members: readonly MemberWithLockedRow[]
+  members: readonly LockedMember[]
 }
 
 /**
@@ -190,7 +190,7 @@ export function requireNotOneself(by: AuthenticatedCaller, id: string): void {
 interface Erasures {
   sender: SendingCompany
   by: AuthenticatedCaller
-  people: LockedMemberRows
+  people: LockedMembers
   ids: readonly string[]
 }
 

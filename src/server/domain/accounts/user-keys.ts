@@ -53,8 +53,8 @@ export async function requireCurrentPassword(
   const { challenge, signature } = response
   if (!key || !verifyWithEncryptedKey(deps.keys, key, Buffer.from(challenge), signature)) {
     const facts = { audit: `${purpose}_failed`, company: company_id, user: user_id }
-    deps.log.warn(facts, 'wrong present password')
-    throw new AppError('password_wrong', 'The present key did not sign this challenge')
+    deps.log.warn(facts, 'the current password was wrong')
+    throw new AppError('password_wrong', 'The current key did not sign this challenge')
   }
   if (!(await spendChallenge(tx, spent))) throw challengeInvalid()
   await refundRateLimit(deps, 'rekey_user', counted)
@@ -63,8 +63,8 @@ export async function requireCurrentPassword(
 
 /**
  * Locks the row of a person until the transaction ends. Returns the person's e-mail, language and
- * username. Must be called before `lockPublicKeyRow`, so that the second of two parallel changes sees
- * the key that the first has stored. Throws `not_found` for a deleted person.
+ * username. Must be called before `lockPublicKeyRow`, so that the second of two parallel changes
+ * sees the key that the first has stored. Throws `not_found` for a deleted person.
  */
 export async function lockPersonRow(
   tx: Tx,

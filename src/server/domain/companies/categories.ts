@@ -80,7 +80,7 @@ export async function listCompanyCategories(
         )
         .where('group_category.group_id', '=', group)
     })
-    return { items: items.map(companyCategoryOf), next }
+    return { items: items.map(categoryDetailsOf), next }
   })
 }
 
@@ -287,7 +287,7 @@ function withColumns(categories: SelectQueryBuilder<Database, 'category', object
   ])
 }
 
-function companyCategoryOf(
+function categoryDetailsOf(
   row: Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 ): CategoryDetails {
   const { version, created_at, group_ids } = row
@@ -297,7 +297,7 @@ function companyCategoryOf(
 async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {
   const row = await withColumns(selectById(tx, 'category', id)).executeTakeFirst()
   if (!row) throw noCategory()
-  return companyCategoryOf(row)
+  return categoryDetailsOf(row)
 }
 
 /**

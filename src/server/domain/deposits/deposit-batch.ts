@@ -106,7 +106,7 @@ export async function depositBatch(deps: Deps, input: BatchInput): Promise<Batch
     await deleteFilesIfUnreferenced(deps, company_id, orphans).catch((error: unknown) => {
       deps.log.warn(
         { company: company_id, err: error },
-        'files of a refused batch could not be deleted: a job deletes them later'
+        'files of refused deposits of a batch could not be deleted: a job deletes them later'
       )
     })
   }

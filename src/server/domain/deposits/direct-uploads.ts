@@ -54,11 +54,11 @@ export type DirectUploadPlan =
 
 /**
  * Checks the file of a `PUT /deposit` before its bytes are read. Reserves quota if the bytes will
- * be stored. Returns what the server must do with the bytes. Throws an error of `chooseFallbackCategory` or
- * `getCategoryRulesForFile` if the file may not be deposited. Throws `request_limit_reached` or
- * `storage_limit_reached` if no group has enough left, and `upload_limit_reached` if the person has
- * too many open uploads. Throws `idempotency_in_flight` if a call with the same idempotency key is
- * still running.
+ * be stored. Returns what the server must do with the bytes. Throws an error of
+ * `chooseFallbackCategory` or `getCategoryRulesForFile` if the file may not be deposited. Throws
+ * `request_limit_reached` or `storage_limit_reached` if no group has enough left, and
+ * `upload_limit_reached` if the person has too many open uploads. Throws `idempotency_in_flight` if
+ * a call with the same idempotency key is still running.
  */
 export async function beginDirectUpload(
   deps: Deps,

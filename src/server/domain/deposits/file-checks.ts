@@ -75,7 +75,7 @@ export async function deleteFilesOfRemovedCompanies(
       // tried again within the hour
       deps.log.error(
         { company, err: error },
-        'files of a removed company could not be deleted, tried again within the hour'
+        'the removal of a company’s files could not be finished: it is tried again within the hour'
       )
     }
   }

@@ -46,7 +46,7 @@ export async function createDepositFromNextUpload(
     // the upload may have crashed the process in every attempt, and would crash it again
     if (upload.attempts > retrySeconds.length + 1)
       throw new Error(
-        'every attempt ended without an error, so it may have crashed the process: see the log'
+        'the last attempt had no result, perhaps because it crashed the process: see the log'
       )
     using _lease = keepLease(deps, upload)
     await createDepositFromUpload(deps, upload)
@@ -149,7 +149,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
   if (seconds === undefined)
     deps.log.error(
       facts,
-      'deposit held after its last attempt: mend the cause, then run npm run vidimus -- deposit retry'
+      'deposit held after its last attempt: fix the cause, then run npm run vidimus -- deposit retry'
     )
   else deps.log.warn({ ...facts, seconds }, 'deposit not made, tried again later')
 }

@@ -199,7 +199,7 @@ export async function setReleasedBytes(tx: Tx, id: string, released: number): Pr
 
 /**
  * Ends an upload without creating a deposit, in the transaction `tx`: releases its reservation,
- * deletes its digests and publishes the new state of its request (entry of the history).
+ * deletes its digests and records the new state of its request (entry of the history).
  */
 export async function endUploadWithoutDeposit(
   tx: Tx,

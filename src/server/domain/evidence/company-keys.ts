@@ -31,7 +31,7 @@ export async function createCompanyKeys(
  * Creates the object that provides the secret keys of companies. It decrypts the keys of each
  * company once per process and keeps them in memory.
  */
-export function createCompanyKeyring({ db, keys }: Pick<Deps, 'db' | 'keys'>): CompanyKeyReader {
+export function createCompanyKeyReader({ db, keys }: Pick<Deps, 'db' | 'keys'>): CompanyKeyReader {
   const unsealed = new Map<CompanyId, CompanyKeys>()
   async function read(tx: Tx): Promise<CompanyKeys> {
     const found = unsealed.get(tx.companyId) ?? (await readCompanyKeys(tx, keys))

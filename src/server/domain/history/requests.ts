@@ -58,8 +58,8 @@ export async function recordRequestStates(
   const of = <Value>(read: (draft: NewRequestState) => Value) => drafts.map(read)
   tx.prepareLock('log head')
   const result = await tx.raw<{ seq: number }>({
-    name: 'publish',
-    text: publishSql,
+    name: 'record_request_states',
+    text: recordStatesSql,
     values: [
       company_id,
       deps.clock(),
@@ -85,7 +85,7 @@ export async function recordRequestStates(
   return wires.map((wire, at) => ({ ...wire, seq: last - wires.length + 1 + at }))
 }
 
-const publishSql = `
+const recordStatesSql = `
   with head as (
     update log_head set event_seq = event_seq + $3::bigint where company_id = $1
     returning event_seq as last

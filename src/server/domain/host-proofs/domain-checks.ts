@@ -148,11 +148,14 @@ async function applyAnswer(
   if (isOver) await startOwnProofDeadlines(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
-    deps.log.warn(facts, 'a domain is no longer served: its DNS record was missing for seven days')
+    deps.log.warn(
+      facts,
+      'a domain is no longer served: for seven days its DNS record was missing or had another value'
+    )
   else if (isServed && isMissing)
     deps.log.warn(
       facts,
-      'the DNS record of a domain is missing: without it, the domain is served for seven days'
+      'the DNS record of a domain is missing or has another value: seven days after that began, the domain is no longer served'
     )
   const isNew = isProved && !isServed
   if (isNew || isOver) tx.afterCommit(() => deps.signals.domains.send(found.host))

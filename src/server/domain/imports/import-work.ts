@@ -42,7 +42,7 @@ export interface AppliedCounts {
  * What the import job does with rows of one kind, such as people. A function with the parameter
  * `slice` works only on the rows of that slice.
  */
-export interface ImportFunctions {
+export interface ImportRowHandlers {
   /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */
   checkRows(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /**
@@ -122,16 +122,16 @@ class Stopped extends Error {}
 export async function workOnNextImport(
   deps: WorkDeps,
   company_id: CompanyId,
-  functions: ImportFunctions,
+  handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<boolean> {
   const work = await inBackground(deps, { company_id }, tx => claimImport(tx, deps))
   if (!work) return false
   const facts = { company: company_id, import: work.id, state: work.state }
   try {
-    if (work.state === 'checking') await check(deps, work, functions, stopping)
-    else if (work.state === 'undoing') await undo(deps, work, functions, stopping)
-    else await run(deps, work, functions, stopping)
+    if (work.state === 'checking') await check(deps, work, handlers, stopping)
+    else if (work.state === 'undoing') await undo(deps, work, handlers, stopping)
+    else await run(deps, work, handlers, stopping)
     deps.log.info(facts, 'work on an import finished')
     return true
   } catch (error) {
@@ -200,14 +200,14 @@ async function claimImport(
 async function check(
   deps: WorkDeps,
   work: ImportInProgress,
-  functions: ImportFunctions,
+  handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<void> {
   for (const slice of slicesOf(work, { done: work.progress, atOnce: checkedAtOnce })) {
     if (stopping()) throw new Stopped()
     await inBackground(deps, work, async tx => {
       await keepLease(tx, deps, work, slice.to)
-      await functions.checkRows(tx, deps, work, slice)
+      await handlers.checkRows(tx, deps, work, slice)
     })
     await nextTurn()
   }
@@ -220,21 +220,21 @@ async function check(
 async function run(
   deps: WorkDeps,
   work: ImportInProgress,
-  functions: ImportFunctions,
+  handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<void> {
   if (!work.applied) {
     await inBackground(deps, work, async tx => {
       await planAsTablesGrow(tx)
-      if (!(await keepWhatIsNeeded(tx, work, functions))) throw new Stale()
+      if (!(await keepWhatIsNeeded(tx, work, handlers))) throw new Stale()
       const show = createProgress(deps, work)
       for (const slice of slicesOf(work)) {
         if (stopping()) throw new Stopped()
-        const missed = await functions.apply(tx, deps, work, slice)
+        const missed = await handlers.apply(tx, deps, work, slice)
         if (missed.length > 0 && !work.skip_refused) throw new Stale()
         await show(slice.to)
       }
-      const facts = await functions.afterRun(tx, deps, work, () => show(work.row_count))
+      const facts = await handlers.afterRun(tx, deps, work, () => show(work.row_count))
       const { refused, skipped, ...counts } = await countVerdicts(tx, work.id)
       addAuditEntry(tx, deps, {
         by: actorIdOf(work),
@@ -249,7 +249,7 @@ async function run(
   await inBackground(deps, work, async tx => {
     const applied = { created: 0, changed: 0 }
     for (const slice of slicesOf(work)) {
-      const { created, changed } = await functions.countApplied(tx, work, slice)
+      const { created, changed } = await handlers.countApplied(tx, work, slice)
       applied.created += created
       applied.changed += changed
     }
@@ -263,7 +263,7 @@ async function run(
       result.skipped !== promised.refused + promised.skipped
     if (differs)
       deps.log.error(
-        { import: work.id, promised, result },
+        { company: work.company_id, import: work.id, promised, result },
         'the result of an import differs from that of its check'
       )
     const state = 'done'
@@ -274,7 +274,7 @@ async function run(
 async function undo(
   deps: WorkDeps,
   work: ImportInProgress,
-  functions: ImportFunctions,
+  handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<void> {
   await inBackground(deps, work, async tx => {
@@ -282,10 +282,10 @@ async function undo(
     const show = createProgress(deps, work)
     for (const slice of slicesOf(work)) {
       if (stopping()) throw new Stopped()
-      await functions.revert(tx, deps, work, slice)
+      await handlers.revert(tx, deps, work, slice)
       await show(slice.to)
     }
-    await functions.afterUndo(tx, deps, work)
+    await handlers.afterUndo(tx, deps, work)
     const undone = await countUndone(tx, work)
     addAuditEntry(tx, deps, {
       by: actorIdOf(work),
@@ -315,13 +315,13 @@ async function planAsTablesGrow(tx: Tx): Promise<void> {
 async function keepWhatIsNeeded(
   tx: Tx,
   work: ImportInProgress,
-  functions: ImportFunctions
+  handlers: ImportRowHandlers
 ): Promise<boolean> {
   const needed = new Set<string>()
   for (const slice of slicesOf(work)) {
-    for (const id of await functions.needs(tx, work, slice)) needed.add(id)
+    for (const id of await handlers.needs(tx, work, slice)) needed.add(id)
   }
-  return functions.keep(tx, [...needed])
+  return handlers.keep(tx, [...needed])
 }
 
 async function countUndone(

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { Deps, Tenant, TrafficLimits } from '../deps.ts'
-import { listRateLimitNetworks } from '../ip-addresses.ts'
+import { networksOfAddress } from '../ip-addresses.ts'
 
 /**
  * What remains of a rate limit after a call, for the response headers. `seconds` is the length of
@@ -289,7 +289,7 @@ export async function refundRateLimit(
  */
 function tiersOf(counted: RateLimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
-  const networks = address === undefined ? [''] : listRateLimitNetworks(address)
+  const networks = address === undefined ? [''] : networksOfAddress(address)
   return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
 }
 

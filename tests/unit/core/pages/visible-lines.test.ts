@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findVisibleLines, measureLines } from '../../../../src/core/pages/visible-lines.ts'
+import { measureLines, visibleLineRange } from '../../../../src/core/pages/visible-lines.ts'
 import '../../../helpers/soak.ts'
 
 test('draws every line that the window touches, and few others', () => {
@@ -9,7 +9,7 @@ test('draws every line that the window touches, and few others', () => {
   fc.assert(
     fc.property(heights, place, fc.integer({ min: 1, max: 2000 }), (all, from, height) => {
       const lines = measureLines(all.length, at => all[at] ?? 0)
-      const { start, end } = findVisibleLines(lines, from, from + height)
+      const { start, end } = visibleLineRange(lines, from, from + height)
       expect(lines.topOf(all.length)).toBe(all.reduce((sum, each) => sum + each, 0))
       for (let at = 0; at < all.length; at++) {
         const isTouched = lines.topOf(at) < from + height && lines.topOf(at + 1) > from

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   isInAddressRanges,
-  listRateLimitNetworks,
+  networksOfAddress,
   normalizeAddress,
   parseNetwork
 } from '../../../../src/server/domain/ip-addresses.ts'
@@ -17,7 +17,7 @@ test.each([
   ['64:ff9b::192.0.2.7', ['64:ff9b::/64', '64:ff9b::/56', '64:ff9b::/48']],
   ['', ['']]
 ])('counts %s as %s', (address, networks) => {
-  expect(listRateLimitNetworks(address)).toEqual(networks)
+  expect(networksOfAddress(address)).toEqual(networks)
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import {
-  meansForeignDomChange,
+  isForeignDomChangeError,
   recordReloadIfAllowed
 } from '../../../../src/shell/builds/lost-files.ts'
 
@@ -26,7 +26,7 @@ test.each([
   ['another error', false, new TypeError('insertBefore is not a function')],
   ['no error', false, undefined]
 ])('knows a page that something else has rearranged: %s', (_name, isForeign, error) => {
-  expect(meansForeignDomChange(error)).toBe(isForeign)
+  expect(isForeignDomChangeError(error)).toBe(isForeign)
 })
 
 function lost(message: string, stack = ''): DOMException {

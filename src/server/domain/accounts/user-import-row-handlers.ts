@@ -3,8 +3,8 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import type {
   AppliedCounts,
-  ImportFunctions,
   ImportInProgress,
+  ImportRowHandlers,
   RowSlice
 } from '../imports/import-work.ts'
 import { queueMails } from '../mail/mail-queue.ts'
@@ -12,7 +12,7 @@ import { cancelScheduledInvitations, scheduleInvitations } from './invitations.t
 import { checkUserImportRows } from './user-import-checks.ts'
 
 /** What the import job does with rows that describe people. */
-export const userImportFunctions: ImportFunctions = {
+export const userImportRowHandlers: ImportRowHandlers = {
   async checkRows(tx, deps, work, { from, to }) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
     await checkUserImportRows(tx, deps, work, numbers)
