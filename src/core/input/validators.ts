@@ -28,7 +28,7 @@ export function requiredIf(condition: (form: FormValues) => boolean): Validator 
     condition(form) && isEmpty(value) ? { rule: 'required_if' } : undefined
 }
 
-/** Accepts a valid e-mail. */
+/** Accepts a valid e-mail. Like most validators, it also accepts an empty field. */
 export const email: Validator = ifFilled(text => canonicalEmail(text) !== undefined, 'email')
 
 /** Returns a validator that accepts texts of at least `min` characters (code points). */

@@ -45,7 +45,7 @@ export function HistoryList(props: HistoryListProps) {
   const [isFocused, setFocused] = useState(false)
   const isPaused = isScrolled || isHovered || isFocused || props.isCovered
   const { shown, waiting, reveal } = usePausedRows(requests, isPaused)
-  const announced = useThrottled(waiting, 5000)
+  const announced = useSettledValue(waiting, 5000)
 
   const today = localDayOf(new Date(now).toISOString())
   const lines = useMemo(() => historyLines(shown), [shown])
@@ -210,7 +210,7 @@ function useScrolled(): boolean {
  * Returns `value` as soon as it has not changed for `ms` milliseconds, and the previous value until
  * then, so that screen readers are not flooded. A change from 0 is returned immediately.
  */
-function useThrottled(value: number, ms: number): number {
+function useSettledValue(value: number, ms: number): number {
   const [slow, setSlow] = useState(value)
   useEffect(() => {
     if (slow === value) return

@@ -9,7 +9,7 @@ import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
-import { retryTime } from '../kit/time.ts'
+import { formatRetryTime } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { VerdictFacts, VerdictLabel, VerdictSeal, VerdictSentence } from './VerdictCard.tsx'
 
@@ -143,7 +143,7 @@ interface VerificationFailureProps {
 /** Explains why a verification has no result. */
 export function VerificationFailure({ error, isSignedIn, children }: VerificationFailureProps) {
   const { locale, t } = useTranslation()
-  const time = useMemo(() => retryTime(error, locale), [error, locale])
+  const time = useMemo(() => formatRetryTime(error, locale), [error, locale])
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
   return (
     <ErrorNote error={error} text={textFor(error, time, t, isSignedIn)}>

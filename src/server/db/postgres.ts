@@ -11,7 +11,7 @@ import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
   chooseInitdbUser,
-  choosePostgresUser,
+  choosePostgresOsUser,
   type PostgresOsUser,
   runAs,
   spawnAs
@@ -223,7 +223,7 @@ interface Attempt {
  * that starts PostgreSQL.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: PostgresBinaries) {
-  const as = await choosePostgresUser(dir, binaries.postgres)
+  const as = await choosePostgresOsUser(dir, binaries.postgres)
   await initialize(dir, as, binaries)
   const socketDir = await socketDirFor(dir, as)
   const args = ['-D', dir, '-k', socketDir]

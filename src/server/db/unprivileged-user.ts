@@ -19,7 +19,7 @@ export type PostgresOsUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that `choosePostgresUser` prefers for a new data directory if this process is root. No
+ * The user that `choosePostgresOsUser` prefers for a new data directory if this process is root. No
  * system gives this user id to an account. This matters because any process of the same user could
  * read the database's files and log in to the database.
  */
@@ -30,7 +30,7 @@ const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
  * also makes this user the owner of `dir`. Prefers the user that owns `dir` already, so that every
  * start chooses the same user. Throws when no suitable user can reach `dir`.
  */
-export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresOsUser> {
+export async function choosePostgresOsUser(dir: string, postgres: string): Promise<PostgresOsUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
   // an earlier release gave the directory to the user `nobody`

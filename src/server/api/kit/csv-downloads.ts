@@ -37,8 +37,8 @@ export async function csvDownload(
 /**
  * Returns the chunks of a CSV file as a stream of bytes. `first` has already been read from
  * `chunks`. Reads a chunk only when the client is ready for it, so a slow client uses no memory.
- * Before each further chunk calls `isAllowed`; if that returns false, the stream fails and the
- * download breaks off.
+ * Calls `isAllowed` before it reads each further chunk. If that returns false, the stream fails and
+ * the download breaks off.
  */
 function bytesOf(
   chunks: AsyncGenerator<string, void, void>,

@@ -68,8 +68,9 @@ async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
 // would compare each row of a slice with each other one, because a run forbids joins by hash.
 
 /**
- * Creates the people of those rows of a slice that have the verdict `new`. Returns the numbers of
- * the rows whose e-mail has got an account since the import was checked.
+ * Creates a person for each row of a slice that has the verdict `new`. Creates none for a row whose
+ * e-mail has got an account elsewhere since the import was checked. Returns the numbers of these
+ * rows.
  */
 async function createPeople(
   tx: Tx,

@@ -44,7 +44,7 @@ export async function saveThemeDraft(
     requireVersion(found.themes_version, version)
     const draft = applyThemeChanges(Theme.parse(found.draft ?? found.theme), changes)
     const saved = { draft: JSON.stringify(draft), draft_at: deps.clock(), draft_by: by.id }
-    await setThemes(tx, found, saved)
+    await setThemeDraft(tx, found, saved)
     return readThemes(tx, id)
   })
 }
@@ -57,7 +57,7 @@ export async function deleteThemeDraft(
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockDomain(tx, id)
     requireVersion(found.themes_version, version)
-    if (found.draft !== null) await setThemes(tx, found, noDraft)
+    if (found.draft !== null) await setThemeDraft(tx, found, noDraft)
   })
 }
 
@@ -74,7 +74,7 @@ export async function publishTheme(
     requireVersion(found.themes_version, version)
     if (found.draft === null) return readThemes(tx, id)
     const theme = Theme.parse(found.draft)
-    await setThemes(tx, found, noDraft)
+    await setThemeDraft(tx, found, noDraft)
     await storePublishedTheme(tx, deps, { by, domain: found, theme })
     const [before, after] = [themeForAudit(Theme.parse(found.theme)), themeForAudit(theme)]
     addAuditEntry(tx, deps, { by, action: 'domain.publish', target: id, before, after })
@@ -181,10 +181,10 @@ export function themeForAudit({ colors, logo, logo_dark, favicon }: Theme): obje
 const noDraft = { draft: null, draft_at: null, draft_by: null }
 
 /**
- * Stores or removes the draft of a domain's theme, and increments the version of the domain's
- * themes.
+ * Stores or removes the draft of a domain's theme, and increments `themes_version`, by which
+ * concurrent changes are detected.
  */
-async function setThemes(
+async function setThemeDraft(
   tx: Tx,
   domain: DomainRow,
   draft: { draft: string | null; draft_at: Date | null; draft_by: string | null }
