@@ -22,8 +22,8 @@ export type CompanyOverviewState =
 export const $companyOverview = personalAtom<CompanyOverviewState>({ status: 'loading' })
 
 /**
- * The company that was loaded last. The banner shows its name to operators who act in another
- * company than their own.
+ * The company that was loaded last. The banner shows its name to operators who act in a company
+ * other than their own.
  */
 export const $lastLoadedCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
