@@ -39,9 +39,9 @@ export const checkMailLink = endpoint({
 
 /**
  * Confirms the e-mail of a sign-up with a mailed token. The token is enough if the caller has the
- * session of the sign-up, as in the browser in which the person signed up. Without that session,
- * the call also needs a `username` and a `public_key_jwt` of purpose `verify`. This name and this
- * public key then replace those of the sign-up.
+ * session of the sign-up. Without this session, somebody else may have chosen the password of the
+ * sign-up, so the person must choose a new name and password. The call then also needs a `username`
+ * and a `public_key_jwt` of purpose `verify`, or it fails with `proof_required`.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -121,9 +121,9 @@ export const resetKey = endpoint({
 /**
  * Starts a change of the caller's e-mail. The account changes only when the person confirms the new
  * e-mail. A new e-mail needs a new key pair, because the pair is derived from e-mail and password.
- * `challenge_response` is a challenge of purpose `rekey`, signed with the current key.
- * `public_key_jwt` has the purpose `email`, contains the same challenge, and proves that the
- * browser has the new key.
+ * `challenge_response` proves that the caller knows the password: it is a challenge of purpose
+ * `rekey`, signed with the key of the current e-mail. `public_key_jwt` contains the same challenge
+ * and the new public key. It has the purpose `email` and is signed with the new key.
  */
 export const changeEmail = endpoint({
   method: 'POST',
@@ -150,8 +150,9 @@ export const confirmEmail = endpoint({
 })
 
 /**
- * Deletes the caller's account. `challenge_response` is a challenge of purpose `rekey`, signed with
- * the current key. The input is sent in the body, because proxies log URLs.
+ * Deletes the caller's account. `challenge_response` proves that the caller knows the password: it
+ * is a challenge of purpose `rekey`, signed with the caller's key. The input is sent in the body,
+ * because proxies log URLs.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

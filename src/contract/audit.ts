@@ -68,7 +68,7 @@ export const AuditLogEntry = z.object({
   at: z.iso.datetime(),
   actor: z.object({
     id: z.uuid(),
-    /** `null` if the person's account was deleted. */
+    /** Name of the person who made the change. `null` if the person's account was deleted. */
     name: z.nullable(z.string()),
     /**
      * Name of the actor's company. Present only if an operator of another company made the change.

@@ -134,7 +134,7 @@ export const updateCompany = endpoint({
 })
 
 /**
- * Suspends a company. Its pages still open, but every call of its people is refused, and their
+ * Suspends a company. Its pages stay online, but every call of its people is refused, and their
  * event streams end. For a company that is suspended already, only the reason changes. Operators
  * cannot suspend their own company.
  */

@@ -120,8 +120,8 @@ export const getCategory = endpoint({
 })
 
 /**
- * Changes a category. Fields that the input does not contain stay unchanged, and so does a name in
- * a language that `names` does not contain. The new settings apply to later deposits only.
+ * Changes a category. Fields and names that the input does not contain stay unchanged: `names` may
+ * contain the name in one language only. The new settings apply to later deposits only.
  * `default: true` makes the category the company's only default category. `default: false` leaves
  * the company without a default category.
  */

@@ -199,9 +199,10 @@ export const createDepositBatch = rawEndpoint({
 
 /**
  * Deposits a file in one call, such as `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the
- * file, and the server computes its fingerprint. Returns 201 with the history entry and the
- * fingerprint when the deposit has been recorded, or 202 if this takes minutes. If the connection
- * breaks, the received bytes are discarded. Accepts an `Idempotency-Key`.
+ * file, and the server computes its fingerprint. Returns the history entry and the fingerprint. The
+ * status is 201 if the deposit has been recorded, or 202 if it is still not recorded after four
+ * minutes. If the connection breaks, the received bytes are discarded. Accepts an
+ * `Idempotency-Key`.
  */
 export const putDeposit = rawEndpoint({
   method: 'PUT',
@@ -346,10 +347,11 @@ export const headUpload = rawEndpoint({
 })
 
 /**
- * Appends bytes to an upload at `Upload-Offset` (tus 1.0). When the last bytes have arrived, the
- * status 204 promises that the deposit will be recorded. Only one call at a time writes to an
- * upload. Other calls wait, or fail with `upload_busy` or `upload_offset`. The writing call fails
- * with `upload_busy` if its client stops sending bytes while another call waits.
+ * Appends bytes to an upload at `Upload-Offset` (tus 1.0). The status 204 for the last bytes
+ * promises that the deposit will be recorded. Fails with `upload_offset` if the upload has another
+ * number of bytes. Only one call at a time writes to an upload. Another call waits, or fails with
+ * `upload_busy` and can be repeated. The writing call also fails with `upload_busy` if its client
+ * stops sending bytes while another call waits.
  */
 export const patchUpload = rawEndpoint({
   method: 'PATCH',

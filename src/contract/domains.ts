@@ -108,8 +108,8 @@ const PageAddress = z.string().check(
  * State of a domain.
  * - `unverified`: the company has not proved yet that it owns the host, so no page is served there.
  * - `verified`: pages are served.
- * - `failing`: pages are served, but the DNS record that proves the domain was missing at the last
- *   check.
+ * - `failing`: pages are served, but the last check did not find the DNS record that proves who
+ *   owns the host.
  * - `quarantined`: the record was missing for seven days, so no page is served until it is found.
  * - `taken`: another company has proved that it owns the host. This company can prove that it owns
  *   the host only after the other company has lost or removed its domain.
@@ -149,12 +149,11 @@ export const Domain = z.object({
   created: z.iso.datetime(),
   state: DomainState,
   /**
-   * Whether this is the company's primary domain, to which links in mails lead by default. This is
-   * the domain that an administrator has chosen. If none is chosen, or while the chosen domain is
-   * not verified, it is the oldest verified domain without a wildcard. If somebody requests a mail
-   * on another host of the company, for example to reset a password, the links in this mail lead
-   * to that other host, unless it belongs to a wildcard domain. The primary domain cannot be
-   * removed.
+   * Whether this is the company's primary domain. Links in mails lead to the primary domain by
+   * default, and it cannot be removed. An administrator chooses the primary domain. While no
+   * verified domain is chosen, the oldest verified domain without a wildcard is the primary one.
+   * A mail that somebody requests on another host, for example to reset a password, links to that
+   * host, unless the host belongs to a wildcard domain.
    */
   primary: z.boolean(),
   /**
@@ -271,13 +270,14 @@ export const listDomains = listEndpoint({
 })
 
 /**
- * Claims a host for the company. Pages are served on the host as soon as DNS has the record that
- * `proof` of the output describes. Several companies may claim the same host. Each gets a different
- * record, and the first company whose record is found owns the host. Fails with `host_taken` if
- * another company owns the host, or if this company has claimed it already. No proof is needed
- * below a verified wildcard domain of the company, for `*.localhost` on a developer's machine, and
- * in an installation without DNS checks. The new domain gets the theme of the company's oldest
- * domain. The host is stored in lower case and punycode.
+ * Claims a host for the company. The company must then create the DNS record that `proof` of the
+ * output describes. Pages are served on the host when the server has found the record. Several
+ * companies may claim the same host. Each gets a different record, and the first company whose
+ * record is found owns the host. Fails with `host_taken` if another company owns the host, or if
+ * this company has claimed it already. No proof is needed below a verified wildcard domain of the
+ * company, for `*.localhost` on a developer's machine, and in an installation without DNS checks.
+ * The new domain gets the theme of the company's oldest domain. The host is stored in lower case
+ * and punycode.
  */
 export const createDomain = endpoint({
   method: 'POST',

@@ -46,7 +46,7 @@ export const importLimits = {
   cell: 1_000,
   /**
    * Maximum number of groups in one row. Also the maximum number of groups in the options of an
-   * import, which everybody in the file joins.
+   * import (`UserImportOptions`).
    */
   groups: 50,
   /**
@@ -107,7 +107,7 @@ export const zeroImportCounts: ImportCounts = {
 }
 
 /**
- * Why the check, the run or the undo of an import has failed. It has then changed no person.
+ * Why the check, the run or the undo of an import has failed. A failed job has changed no person.
  * `changed_meanwhile`: people or groups of the company have changed since the check, for example
  * because somebody has invited a person of the file. `interrupted`: an error occurred in the
  * server, which has logged it.
@@ -156,11 +156,11 @@ export const Import = z.object({
    */
   failure: z.nullable(ImportFailure),
   /**
-   * What the run did, counted in the database after its commit. `created`: people whom the import
-   * has created. `changed`: existing people who now have the values of their rows. `unchanged`:
-   * rows whose values the people had already. `skipped`: rows that were refused or skipped.
-   * `differs`: whether these counts differ from the counts of the check, in which case pages must
-   * show an error. `null` before the run has ended.
+   * What the run did, counted in the database after the commit of the run. `created`: people whom
+   * the import has created. `changed`: existing people who now have the values of their rows.
+   * `unchanged`: rows whose values the people had already. `skipped`: rows that were refused or
+   * skipped. `differs`: whether these numbers differ from `counts`; pages then show an error.
+   * `null` before the run has ended.
    */
   result: z.nullable(
     z.object({
@@ -228,9 +228,9 @@ const UserCells = {
   /** The person's name. If absent, a new person gets the part of the e-mail before the `@`. */
   username: z.optional(z.string()),
   /**
-   * Names of groups, regardless of case and accents. The person joins these groups and stays in all
-   * earlier groups. A new person joins the default group if neither the row nor the options name a
-   * group.
+   * Names of groups that the person joins, in any case and with or without accents. The person
+   * also stays in all earlier groups. A new person joins the default group if neither the row nor
+   * the options of the import name a group.
    */
   groups: z.optional(z.array(z.string()).check(z.maxLength(1_000))),
   /**
@@ -261,8 +261,7 @@ export const UserImportRow = z.object({
   ),
   /**
    * Why the undo of the import did not remove the person, or did not restore all values of the
-   * person. `null` before an undo, if the undo removed or completely restored the person, and if
-   * the run made no change from this row.
+   * person. `null` in all other cases, and before an undo.
    */
   kept: z.nullable(NotUndoneReason)
 })

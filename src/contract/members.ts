@@ -111,8 +111,9 @@ export const updateMember = endpoint({
 })
 
 /**
- * Replaces the permissions of a person. Only an operator can grant or remove `operator`, and only
- * to people of the operator's own company. Nobody can remove a permission from themselves.
+ * Replaces the permissions of a person. Only operators can grant or remove the permission
+ * `operator`. They can grant it only to people of their own company. Nobody can remove a permission
+ * from themselves.
  */
 export const setPermissions = endpoint({
   method: 'PUT',
@@ -234,14 +235,17 @@ export const MemberUsage = z.object({
         max_storage: true,
         usage: true
       }).shape,
-      /** What this person alone has used of the group's limits in the current period. */
+      /**
+       * What this person alone has used of the group's limits: requests in the current period, and
+       * bytes of storage.
+       */
       own: z.object({ requests_used: z.number(), storage_used: z.number() })
     })
   )
 })
 export type MemberUsage = z.infer<typeof MemberUsage>
 
-/** Returns what a person has used and may still use. */
+/** Returns what the groups of a person have used and may still use, and the person's own part. */
 export const getUserUsage = endpoint({
   method: 'GET',
   path: '/user/{id}/usage',

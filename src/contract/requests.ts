@@ -88,8 +88,8 @@ export const ProcessedRequest = z.object({
   /** Id of the deposit's record, 22 base64url characters. Absent for a verification. */
   deposit_id: z.optional(z.string()),
   /**
-   * Leaf hash of the deposit's record in hex. Pages draw the seal, a picture that differs for each
-   * record, from this hash.
+   * Hash of the record of the deposit, or of the record that the verification found, in hex. From
+   * this hash, pages draw the seal: a picture that differs for each record.
    */
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),

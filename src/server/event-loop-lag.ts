@@ -4,7 +4,7 @@ const beatMs = 50
  * garbage collection.
  */
 const lateBeats = 3
-/** The delay of one timer, in milliseconds, that counts as an overload by itself. */
+/** A timer that is this many milliseconds late counts as an overload, even a single one. */
 const longMs = 1000
 /**
  * The fraction to which the measured lag decreases when a timer fires on time. The lag does not

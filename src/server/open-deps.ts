@@ -25,8 +25,8 @@ export interface OpenedDeps extends AsyncDisposable {
 /**
  * Opens the database, keys and documents of an installation, for the service and for the command
  * line. Starts the embedded database if `DATABASE_URL` is not set and it does not run yet. Applies
- * missing migrations. Throws when the database does not keep companies apart or could lose
- * committed data.
+ * missing migrations. Throws if the database is not safe: if a company could reach the rows of
+ * another one, or if committed data could be lost.
  */
 export async function openDeps(
   config: Config,

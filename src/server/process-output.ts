@@ -134,7 +134,10 @@ function detailsOf(facts: object): string {
   return details.replaceAll(/\p{Cc}+/gu, ' ')
 }
 
-/** Returns a fact of a log line as text, or an empty list if the fact has no value. */
+/**
+ * Returns a fact of a log line as text. Returns an empty list, which `flatMap` leaves out, if the
+ * fact has no value.
+ */
 function factText(name: string, value: unknown): string | [] {
   if (!Array.isArray(value)) return value === undefined ? [] : `${name} ${value}`
   if (value.length === 0) return []

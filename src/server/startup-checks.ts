@@ -38,8 +38,8 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
 }
 
 /**
- * Returns a problem if the address is https and no proxy is configured. All visitors would then
- * seem to have the address of the proxy.
+ * Returns a problem if the address is https and `trustedProxies` is empty. An https address means
+ * that a proxy is in front. If the proxy is not trusted, all visitors seem to have its address.
  */
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []

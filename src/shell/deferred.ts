@@ -9,7 +9,7 @@ import { startUserMenu } from './user-menu.ts'
 
 /**
  * Starts the parts of the shell that a page does not need immediately. Until they run, the top bar
- * and the drawer work with features of the browser alone.
+ * and the drawer rely on built-in features of the browser.
  */
 export function startDeferredParts(): void {
   watchForNewBuild()

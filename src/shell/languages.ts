@@ -3,9 +3,9 @@ import { deleteDraftsOfOtherPages, pagePathInDefaultLocale } from '../stores/for
 import { isSignedIn, onClick, onEachPage, pageVersion, shellTranslator } from './kit/page.ts'
 
 /**
- * Makes the language links open the current page in another language, with its query, its fragment
- * and the values of its unfinished forms. Without this module, the links lose these three, and open
- * the home page if the path of the page has parameters.
+ * Makes the language links open the current page in another language and keep its query, its
+ * fragment and the values of its unfinished forms. Without this module, the links lose all of
+ * these, and open the home page if the path of the page has parameters.
  */
 export function startLanguageLinks(): void {
   onEachPage(() => deleteDraftsOfOtherPages(pagePathInDefaultLocale()))

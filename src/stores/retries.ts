@@ -54,9 +54,9 @@ export function createCallRetrier({
 
   return {
     /**
-     * Runs `step` until it succeeds. Throws the error of `step` if it is not transient, after too
-     * many failures in a row, or if `signal` is aborted. `step` calls `onProgress` to reset the
-     * number of failures.
+     * Runs `step` until it succeeds. Repeats it only after transient errors. Throws the last error
+     * of `step` if it is not transient, if too many runs in a row have failed, or if `signal` is
+     * aborted. `step` calls `onProgress` to reset the number of failures.
      */
     async run<Result>(
       step: (onProgress: () => void) => Promise<Result>,

@@ -109,8 +109,8 @@ export type CallOutput<Name extends CallName> = z.output<Calls[Name]['output']>
 export type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'company' | 'signal'>
 
 /**
- * Calls the API with the token of the session. All calls of the browser use this function, except
- * uploads, downloads of files and streams.
+ * Calls the API with the token of the session. The browser makes all calls with this function,
+ * except uploads, file downloads and event streams.
  */
 export async function api<Name extends CallName>(
   name: Name,

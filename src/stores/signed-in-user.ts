@@ -109,7 +109,10 @@ async function settleLocale(user: UserInfo): Promise<void> {
   else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
 }
 
-/** Reloads the page only in a restored session: after a sign-in, another page opens anyway. */
+/**
+ * Saves the language in a cookie. In a restored session, also reloads the page in this language.
+ * After a sign-in, another page opens anyway.
+ */
 function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = saveLanguageCookie(locale)
   if (start === 'restored') browserEnvironment().replacePage(address)
@@ -134,8 +137,9 @@ function refreshNow(): void {
 }
 
 /**
- * Loads the data of the signed-in person now. Sets `$disabledState` if the account or the
- * company is disabled. Ignores other errors, because the next periodic load tries again.
+ * Loads the data of the signed-in person now. If the API refuses because the account or the company
+ * is disabled, sets `$disabledState`. Ignores every other error, because the next periodic load
+ * tries again.
  */
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
@@ -161,7 +165,10 @@ function publish({ access_token, ...user }: UserInfo): void {
   if (access_token) replaceToken(access_token)
 }
 
-/** Saves the snapshot first, because `boot.js` reads it as soon as `$user` changes. */
+/**
+ * Shows the data of the person. Stores features and permissions before it sets `$user`, because
+ * `boot.js` reads them as soon as `$user` changes.
+ */
 function show(user: UserInfo): void {
   const { features, permissions } = user
   browserEnvironment().store(snapshotKey, JSON.stringify({ features, permissions }))

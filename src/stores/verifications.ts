@@ -41,8 +41,8 @@ export interface VerificationPause {
 }
 
 /**
- * The verifications since the page was loaded, newest batch first. The verifications of a batch
- * stay in their order.
+ * The verifications since the page was loaded, newest batch first. Within a batch, they are in the
+ * order of the chosen files or of the pasted list.
  */
 export const $verifications = personalAtom<readonly Verification[]>([], 'person')
 
@@ -55,8 +55,8 @@ export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 export const $verificationPause = personalAtom<VerificationPause | undefined>(undefined, 'person')
 
 /**
- * Files by the id of their verification, until it has a result. Only their fingerprints leave the
- * device.
+ * The files of the verifications that have no result yet, by the id of the verification. Only the
+ * fingerprints of the files leave the device.
  */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
@@ -78,8 +78,8 @@ const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
 /**
- * Promise of the last call. Each call waits for the one before it, so that a pause stops all
- * batches.
+ * Promise of the last call. Each call waits for the one before it, so a pause between two tries
+ * delays the calls of all batches.
  */
 let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}

@@ -10,7 +10,10 @@ type Names = readonly string[]
  */
 export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
-/** The oldest names are deleted first, because browsers store only a few megabytes. */
+/**
+ * Maximum number of stored names, because browsers store only a few megabytes. The oldest names are
+ * deleted first.
+ */
 const maxNames = 5000
 
 addSessionStartListener(() => $verifiedFileNames.set(readNames()))

@@ -7,7 +7,7 @@ export interface RowBatch {
   /** Number of the first row in the file, from 1, as spreadsheets count. */
   first: number
   rows: string[][]
-  /** Numbers of rows with a quotation mark at a wrong place, so that their cells are uncertain. */
+  /** Numbers of the rows with a quotation mark at a wrong place. Their cells are uncertain. */
   malformed: number[]
   /** Number of the row with an opening quotation mark that is never closed. */
   unclosed?: number

@@ -48,10 +48,10 @@ interface FingerprintOptions {
 
 /**
  * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
- * `digest`. It is two to three times as fast as WebAssembly, but it needs the whole file in memory
- * and exists only on pages with HTTPS. Hashes larger files piece by piece. Only one file of 8 MiB
- * or more is hashed with `digest` at a time. Meanwhile, other files of this size are hashed piece
- * by piece, because waiting would take as long.
+ * `digest`, which is two to three times as fast as WebAssembly. Hashes larger files piece by piece,
+ * because `digest` needs the whole file in memory. Pages without HTTPS have no `digest`, so they
+ * hash every file piece by piece. Only one file of 8 MiB or more is hashed with `digest` at a time.
+ * Further files of this size do not wait, but are hashed piece by piece, which takes no longer.
  */
 export async function fingerprintFile(
   file: Blob,

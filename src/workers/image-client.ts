@@ -28,7 +28,10 @@ export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>):
   )
 }
 
-/** One picture at a time, because a decoded picture takes four bytes of memory per pixel. */
+/**
+ * Reduces pictures in a worker, one at a time, because a decoded picture takes four bytes of memory
+ * per pixel.
+ */
 const askWorker = createPool<Blob, ReducedPicture | undefined>(
   1,
   () => new Worker(new URL('./image.ts', import.meta.url), { type: 'module' })

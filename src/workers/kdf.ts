@@ -21,7 +21,10 @@ export type KdfRequest =
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
   | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtRequest)
 
-/** A message from the key worker to the page. `id` is the id of the message that it answers. */
+/**
+ * A message from the key worker to the page. `id` is the id of the message that it answers.
+ * `closed`: the worker ends.
+ */
 export type KdfReply =
   | { kind: 'signed'; id: number; text: string }
   | { kind: 'refused'; id: number; code: ErrorCode; detail: string }

@@ -27,8 +27,8 @@ export interface SigningKey {
 /** The values of a `public_key_jwt` to build and sign. */
 export interface PublicKeyJwtRequest {
   /**
-   * A challenge of the server: of purpose `rekey` for a change of password or e-mail, else of
-   * purpose `signup`.
+   * A challenge from the server. Its purpose is `rekey` for a change of password or e-mail,
+   * otherwise `signup`.
    */
   challenge: string
   /** Host name of the page, from `location.hostname`. */

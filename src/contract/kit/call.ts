@@ -61,8 +61,8 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
 }
 
 /**
- * Validates the input of a call with its schema. Returns the broken rule of each invalid field, by
- * field name.
+ * Validates `input` with the input schema of a call. Returns the broken rule of each invalid field,
+ * by field name, for at most 20 fields.
  */
 export function inputErrors(
   { input: schema }: Pick<Endpoint, 'input'>,

@@ -51,11 +51,10 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   paged?: boolean
   /**
-   * Set if the call returns or deletes a resource that has a `version` number. The header `ETag`
-   * of the response repeats the number. A caller can send the number as `If-Match` with each
-   * versioned call that has the error code `changed_meanwhile`. The call then fails with this code
-   * if the resource has another version by then. Without `If-Match`, the call does not check the
-   * version.
+   * Set if the call returns or deletes a resource that has a `version` number. The response repeats
+   * the number in the header `ETag`. If `errors` contains `changed_meanwhile`, callers can send the
+   * number back in the header `If-Match`. The call then fails with `changed_meanwhile` if the
+   * resource has another version. Without `If-Match`, the call does not check the version.
    * - `content`: every change of the output changes the version, so GET returns 304 for a matching
    *   `If-None-Match`.
    * - `settings`: some figures in the output, such as usage, change without a new version, so GET
@@ -75,8 +74,9 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   suspended?: boolean
   /**
-   * Whether administrators also use this public call to administer a company. For example,
-   * strangers sign up with `createUser`, and administrators invite people with it.
+   * Whether this public call also administers a company if an administrator makes it. The header
+   * `Company` may then name the company. For example, strangers sign up with `createUser`, and
+   * administrators invite people with it.
    */
   acting?: boolean
   /**

@@ -18,8 +18,8 @@ export function patternCheck(regex: RegExp, sentence: string) {
 }
 
 /**
- * Returns a check that accepts a text if `isValid` returns true for it. For a refused text, the
- * error response contains the name of the rule (`rule`) and the English description (`sentence`).
+ * Returns a check that accepts a text if `isValid` returns true for it. The error response for a
+ * refused text contains `rule`, `limit`, and `sentence`: the English description of valid texts.
  */
 export function customCheck(
   { rule, limit }: { rule: string; limit?: number },

@@ -71,8 +71,8 @@ const nouns = [
 ]
 
 /**
- * The names of the schemas of objects that the contract files export, such as `Category`. The
- * documentation describes each of these objects once, even if many responses contain it.
+ * The name of each object schema that a contract file exports, such as `Category`. The
+ * documentation describes a named schema once, even if many responses contain it.
  */
 const names = z.registry<{ id: string }>()
 for (const [id, value] of nouns.flatMap(noun => Object.entries<unknown>(noun))) {

@@ -259,9 +259,9 @@ function parameters(name: string, route: ApiCall): object[] {
 }
 
 /**
- * Returns the request header in which a caller can send the version of a resource: `If-Match` for a
- * change that fails with `changed_meanwhile` at another version, `If-None-Match` for a GET that may
- * return 304. Returns undefined for a call that takes no version.
+ * Returns the name of the request header in which a caller can send the version of a resource:
+ * `If-Match` for a call that can fail with `changed_meanwhile`, and `If-None-Match` for a GET that
+ * can return 304. Returns undefined for a call that takes no version.
  */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
   if (route.kind === 'raw' || !route.versioned) return undefined

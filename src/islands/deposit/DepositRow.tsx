@@ -198,9 +198,9 @@ function Save({ request, name }: SaveProps) {
 }
 
 /**
- * The sentence about a picture that has a smaller copy. Asks which of the two to deposit if the
- * person still has to choose. Otherwise says that the smaller copy is deposited. Shows nothing for
- * a deposit without a smaller copy, or one that failed, was cancelled or is a duplicate.
+ * A sentence about a picture that has a smaller copy. If the person still has to choose, asks
+ * whether to deposit the picture or the copy. Otherwise says that the copy is deposited. Shows
+ * nothing if there is no smaller copy, or if the deposit failed, was cancelled or is a duplicate.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useTranslation()

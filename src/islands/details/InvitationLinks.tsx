@@ -15,8 +15,8 @@ import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
- * The translated texts of this component. They are part of the script and not of the HTML, because
- * the component is rarely shown.
+ * The translated texts of this component. They are part of its script, which is loaded only when
+ * the component is shown. In the HTML, they would be loaded with every visit of the page.
  */
 const catalogues = { en, fr }
 

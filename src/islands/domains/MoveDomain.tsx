@@ -16,8 +16,8 @@ import { showMessage } from '../kit/show-message.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
- * The translated texts of this component. They are part of the script and not of the HTML, because
- * only operators see the component.
+ * The translated texts of this component. They are part of its script, which is loaded only for
+ * operators. In the HTML, they would be loaded for everybody.
  */
 const catalogues = { en, fr }
 

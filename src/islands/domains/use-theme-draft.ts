@@ -17,8 +17,8 @@ const pauseMs = 600
 export type ThemeDraft = ReturnType<typeof useThemeDraft>
 
 /**
- * The pictures of a theme that the server refused, each with the forbidden content that the server
- * found in it, such as `<style>`.
+ * For each picture that the server refused, the forbidden content that the server found in it, such
+ * as `<style>`.
  */
 type Refused = Partial<Record<ThemePart, string>>
 

@@ -19,7 +19,10 @@ interface ComboboxProps<Item> extends FieldTexts {
   name?: string
   /** Value of the hidden input. Empty if nothing is chosen. */
   value?: string
-  /** Runs when the form fills in the hidden input, for example from a draft. */
+  /**
+   * Runs when the form writes a value into the hidden input, for example from a draft. The parent
+   * can then show the item that belongs to the value.
+   */
   restore?: (value: string) => void
   /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
   search: (text: string) => Promise<ComboboxChoice<Item>[]>

@@ -11,8 +11,8 @@ interface NamedItemFieldProps {
   /** Label of the whole field, such as `Group`. `label` is the label of the search. */
   legend: string
   /**
-   * Name of the form value with the id and the name of the chosen item. `parseNamedItem()` parses
-   * this value.
+   * Name of the value in the form. The value contains the id and the name of the chosen item, and
+   * `parseNamedItem()` parses it.
    */
   name: string
   label: string

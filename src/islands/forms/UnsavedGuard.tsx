@@ -26,8 +26,8 @@ interface UnsavedGuardProps {
 }
 
 /**
- * The navigation events for which the person was already asked. A page with several forms thus asks
- * only once.
+ * The navigation events for which the person was already asked whether to leave the page. Thus the
+ * person is asked only once if the page has several forms.
  */
 const asked = new WeakSet<Event>()
 /** Whether the guard is undoing a navigation, because the person chose to stay on the page. */

@@ -54,8 +54,8 @@ export function fieldErrorText(
 
 /**
  * Opens the page that follows a sign-in: see `addressAfterSignIn()`. In the browser's history, that
- * page takes the place of the current page, so that Back does not open the form again. Then shows
- * the message `news`, unless the e-mail of the person is still unconfirmed.
+ * page replaces the form, so that Back does not open the form again. Then shows the message `news`,
+ * which announces success, unless the person still has to confirm the e-mail.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

@@ -7,9 +7,9 @@ import {
 } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules for a field with a new password and for the field `repeat`, in which people
- * type it again. `name` is the name of the password field, and `label` its label in error messages.
- * `more` are further rules for the password.
+ * Returns the rules for two fields: the new password, and `repeat`, in which the person types the
+ * password again. `name` is the name of the password field. `label` is the label of that field in
+ * error messages. `more` are further rules for the password.
  */
 export function newPasswordRules(
   name: string,

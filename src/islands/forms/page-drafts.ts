@@ -11,7 +11,8 @@ export function takeUnsavedInput(name: string): unknown {
 
 /**
  * Stores the result of `read` under `name` whenever the person changes the language of the page.
- * Returns a function that stops this.
+ * `takeUnsavedInput()` returns it on the page in the other language. Returns a function that ends
+ * the storing.
  */
 export function keepUnsavedInput(name: string, read: () => unknown): () => void {
   const keep = () => drafts.storeDraft(drafts.pagePathInDefaultLocale(), name, read())

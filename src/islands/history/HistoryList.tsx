@@ -207,8 +207,8 @@ function useScrolled(): boolean {
 }
 
 /**
- * Returns `value` as soon as it has not changed for `ms` milliseconds, and the previous value until
- * then, so that screen readers are not flooded. A change from 0 is returned immediately.
+ * Returns `value` only when it has not changed for `ms` milliseconds, so that screen readers are
+ * not flooded. Until then returns the previous value. Does not wait if the previous value is 0.
  */
 function useSettledValue(value: number, ms: number): number {
   const [slow, setSlow] = useState(value)

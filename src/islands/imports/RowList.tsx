@@ -30,8 +30,8 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
  * Shows the rows of an import that have the same check result, such as `refused`. The person can
- * switch to another result. At first shows the refused rows if the person can correct them, and
- * otherwise the new rows. If there are none, shows a result that has rows.
+ * switch to another result. At first shows the refused rows if the person can correct them, or else
+ * the new rows. If no row has that result, shows the next result that has rows.
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props

@@ -7,7 +7,7 @@ interface CopyButtonProps {
   label?: string
 }
 
-/** A button that copies `text` to the clipboard. Says so if the browser does not allow it. */
+/** A button that copies `text` to the clipboard. Its label then says whether copying worked. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')

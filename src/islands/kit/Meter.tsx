@@ -6,8 +6,8 @@ interface MeterProps {
 }
 
 /**
- * Shows `words`, which say how much of something is used, such as storage. If there is a limit,
- * also shows a bar with the used fraction.
+ * Shows `words`, a text that says how much is used, for example of the storage. If there is a
+ * limit, also shows `share` as a bar.
  */
 export function Meter({ label, words, share }: MeterProps) {
   return (

@@ -37,7 +37,7 @@ export default (island: HTMLElement) =>
     })
   }
 
-/** Calls `onHydrated` after the effects of the island have run. */
+/** Draws the island. Calls `onHydrated` when React has hydrated it and has run its effects. */
 function Root({ onHydrated, children }: RootProps): ReactNode {
   useEffect(onHydrated, [onHydrated])
   return children

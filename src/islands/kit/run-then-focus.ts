@@ -1,5 +1,5 @@
 /**
- * Runs `work` for the focused button in `box`, such as Retry. If the button has disappeared
+ * Runs `work`, the action of the focused button, for example Retry. If the button has disappeared
  * afterwards, focuses the first field of `box`, unless the person has focused something else.
  */
 export async function runThenFocus(box: HTMLElement | null, work: () => unknown): Promise<void> {

@@ -8,7 +8,8 @@ type State<Result> =
 
 export interface ActionOptions<Input, Result> {
   /**
-   * Description of the failed action, in English, for unexpected errors: `Saving the group failed`.
+   * The message, in English, of the error if `send` throws something unexpected:
+   * `Saving the group failed`.
    */
   what: string
   /**

@@ -3,8 +3,8 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 
 /**
  * Loads a value as soon as `isReady` is true. Returns the value, the error if loading failed, and a
- * function that loads again. `what` describes an unexpected error in English:
- * `Loading the default group failed`.
+ * function that loads again. `what` is the message, in English, of the error if `load` throws
+ * something unexpected: `Loading the default group failed`.
  */
 export function useLoaded<Value>(what: string, load: () => Promise<Value>, isReady = true) {
   const [state, setState] = useState<{ value?: Value; failure?: AppError }>({})

@@ -12,14 +12,14 @@ import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
   /**
-   * Saves changed limits. `was` is the item as it was when the form was opened. After saving, the
-   * parent must pass the new limits as `limits`. If `update` is undefined, the limits are
+   * Saves changed limits. `was` is the value of `limits` when the form was opened. After saving,
+   * the parent must pass the new limits as `limits`. If `update` is undefined, the limits are
    * read-only.
    */
   update?: ((limits: GroupLimits, was: Shown) => Promise<void>) | undefined
 }
 
-/** A change that was sent: the typed values, and the item as it was when the form was opened. */
+/** A change that was sent: the typed values, and the value of `limits` when the form was opened. */
 interface Change<Shown> {
   typed: FormValues
   was: Shown

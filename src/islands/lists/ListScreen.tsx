@@ -34,8 +34,8 @@ interface ListScreenProps<Row> extends Omit<ListTableProps<Row>, 'empty'> {
 }
 
 /**
- * A list with its search, its filters, and a link that creates an item. If the company in the
- * address does not exist, shows a notice instead.
+ * A list with a search field, filters, and a link to the page that creates an item. Shows a notice
+ * instead if the company in the address does not exist.
  */
 export function ListScreen<Row extends { id: string }>(props: ListScreenProps<Row>) {
   const { search, create, empty, filters, ...list } = props

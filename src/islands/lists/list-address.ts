@@ -5,7 +5,7 @@ interface AddressRules<Sort extends string, Filter extends string> {
   filters?: Record<Filter, (value: string) => boolean>
 }
 
-/** The search, the order and the filters of a list, as its address contains them. */
+/** The search, the order and the filters of a list, as the address of the page contains them. */
 type AddressQuery<Sort extends string, Filter extends string> = {
   q?: string
   sort?: Sort

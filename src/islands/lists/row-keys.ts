@@ -4,8 +4,8 @@ import type { KeyboardEvent } from 'react'
 export type PressedKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>
 
 /**
- * Returns the index of the row that gets the focus when a key is pressed in the row `here`. The
- * keys are the arrow keys, Home and End. Returns undefined for any other key.
+ * Returns the index of the row to focus after a key was pressed in the row `here`: arrow up, arrow
+ * down, Home or End. Returns undefined for any other key, and if a modifier key is held.
  */
 export function findRowToFocus(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,

@@ -60,8 +60,8 @@ export function formatFilterQuery<Name extends string>(
 }
 
 /**
- * Returns the times in ISO 8601 when the day `from` begins and the day `to` ends in the person's
- * time zone.
+ * Returns `from` as the time (ISO 8601) when that day begins, and `to` as the time when that day
+ * ends, in the person's time zone. Leaves out a day that is not given.
  */
 export function dayRangeToTimes({ from, to }: { from?: string; to?: string }) {
   return withoutEmptyFilters({

@@ -64,10 +64,10 @@ function closedLinkState(link: CheckedMailLink | 'none' | 'loading'): 'used' | '
 }
 
 /**
- * Returns `closed` and `handleFailure()`. `closed` says why the link does not work: `used`, or
- * `over` if it has expired or is invalid. It is undefined while the link works. `handleFailure()`
- * updates `closed` with the error of an API call. It returns whether the call failed because of the
- * link.
+ * Returns the reason why a link from an e-mail does not work (`closed`): `used`, or `over` if the
+ * link has expired or is invalid. `closed` is undefined while the link works. Also returns
+ * `handleFailure()`, which updates `closed` with the error of an API call and returns whether the
+ * call failed because of the link.
  */
 export function useLinkFailure(link: CheckedMailLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()

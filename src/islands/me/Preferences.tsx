@@ -5,8 +5,8 @@ import { useTranslation } from '../kit/use-translation.ts'
 const schemes = ['system', 'light', 'dark'] as const
 
 /**
- * Draws the controls to choose the language and the color scheme, as in the site's menu. The site's
- * script reacts to the controls.
+ * Draws the controls to choose the language and the color scheme. The site's menu contains the same
+ * controls. The site's script reacts to both.
  */
 export function Preferences() {
   const { locale, t } = useTranslation()

@@ -24,8 +24,8 @@ interface GroupPickerProps {
 }
 
 /**
- * A form field in which a person finds and chooses several groups. `parseGroupPickerValue()`
- * returns the groups in its value.
+ * A form field in which a person finds and chooses several groups. `parseGroupPickerValue()` reads
+ * the chosen groups from the value of the field.
  */
 export function GroupPicker(props: GroupPickerProps) {
   const { name, hint, except = [], initial, failure, reload } = props

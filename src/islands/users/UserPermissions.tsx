@@ -18,8 +18,8 @@ interface UserPermissionsProps {
 type Permitted = Pick<Member, 'version' | 'permissions'>
 
 /**
- * A switch that makes a person an administrator, or an administrator an ordinary user. The API may
- * ask the administrator who uses the switch for their password again.
+ * A switch that gives a person the permission of an administrator or takes it away. The API may ask
+ * the administrator who uses the switch to enter their own password again.
  */
 export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
   const { t } = useTranslation()

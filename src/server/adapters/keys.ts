@@ -107,9 +107,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns the token key `read`. If this process already knows the key, the result keeps the known
-   * object in `verifying`. The caches of verified tokens find their entries by this object, so a
-   * new object would make them miss.
+   * Returns the token key `read`. If this process already knows the key, the result has the
+   * `verifying` object of the known key. The cache of verified tokens compares this object, so a
+   * new object would make it verify every token again.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

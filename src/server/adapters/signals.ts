@@ -43,7 +43,7 @@ export function createSignals(
 }
 
 interface BridgedSignal<T> extends Signal<T> {
-  /** Calls the listeners of this process and does not notify other processes, unlike `send`. */
+  /** Calls only the listeners of this process. `send` also notifies other processes. */
   deliver(value: T): void
 }
 

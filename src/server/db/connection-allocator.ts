@@ -26,8 +26,8 @@ export interface ConnectionRequestOptions {
    */
   isBackground?: boolean
   /**
-   * The HTTP response of the client for whom the transaction runs. When the client disconnects, the
-   * transaction no longer waits for a connection.
+   * The client that waits for the HTTP response. When the client disconnects, the transaction no
+   * longer waits for a connection.
    */
   caller?: WaitingClient | undefined
   /**
@@ -38,8 +38,8 @@ export interface ConnectionRequestOptions {
 }
 
 /**
- * A client that waits for its HTTP response and may disconnect before it gets it. Node's response
- * object is one: it emits `close` when the client disconnects.
+ * A client that waits for an HTTP response. Node's response object fits this type: it emits `close`
+ * when the client disconnects.
  */
 export interface WaitingClient {
   readonly destroyed: boolean
@@ -92,8 +92,9 @@ interface Waiting {
 interface Account {
   isBackground: boolean
   /**
-   * Of two consumers, the one with the lower number got its last connection earlier. A consumer
-   * that has got none yet counts from the time when it first asked for one.
+   * The consumer's place in the order in which consumers got their last connection. The lowest
+   * number is the longest ago. A consumer without any connection yet has the place of its first
+   * request for one.
    */
   turn: number
   /** The number of connections that the consumer holds, including those of long reads. */

@@ -3,8 +3,9 @@ import type { StatementBuilder } from './query-executor.ts'
 import type { CompanyId } from './scope.ts'
 
 /**
- * Adds the conditions of a join: equal values in two columns, and the same company. With both,
- * PostgreSQL can use the primary keys. Example: `joinInCompany(join, 'user.id', 'session.user_id')`
+ * Adds two conditions to a join: equal values in two columns, and the same company. The second
+ * condition lets PostgreSQL use the primary keys, which begin with the company. Example:
+ * `joinInCompany(join, 'user.id', 'session.user_id')`
  */
 export function joinInCompany<DB, TB extends keyof DB>(
   join: JoinBuilder<DB, TB>,

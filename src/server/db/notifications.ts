@@ -29,7 +29,7 @@ export interface NotificationListener extends AsyncDisposable {
 const channel = 'vidimus'
 /**
  * The message by which a process that starts to listen tells the other processes that it exists. A
- * process that knows of no others sends no messages until it receives one.
+ * process that has found no other process sends no messages until it receives a message.
  */
 const hello = 'hello'
 const retryMillis = 250
@@ -134,7 +134,7 @@ export async function openNotificationChannel(
 
 /**
  * SQL that counts the connections on which other processes listen for messages. Also counts each
- * connection whose name this database role may not read, because it may be one of them.
+ * connection whose name this database role may not read, because a process may be listening on it.
  */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity

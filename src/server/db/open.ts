@@ -39,8 +39,8 @@ const reserve = 4
 const heavySize = 4
 /**
  * Maximum number of connections that a company may hold while other companies are active, for short
- * transactions (`usual`) and for long reads (`heavy`). Both are the number of processor cores, but
- * at most the number of connections that exist for the purpose.
+ * transactions (`usual`) and for long reads (`heavy`). Each number is the number of processor
+ * cores, but at most `poolSize` or `heavySize`.
  */
 const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),

@@ -27,8 +27,8 @@ export interface RunningPostgres {
   /** Resolves when this process loses its connection to PostgreSQL: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts PostgreSQL down unless other processes are connected to it. It does not matter which
-   * process started PostgreSQL, because that process may have crashed. With `evenIfShared`, shuts
+   * Shuts PostgreSQL down unless other processes are connected to it. Any process may do this,
+   * because the process that started PostgreSQL may have crashed. With `evenIfShared`, shuts
    * PostgreSQL down in any case; only tests use this.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>

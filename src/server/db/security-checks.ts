@@ -26,8 +26,8 @@ const definerFunctions = [
   'public.resolve_host(text)'
 ]
 /**
- * The condition on `company_id` that every policy of row-level security must have. Parentheses and
- * casts, which PostgreSQL adds, are left out.
+ * The condition on `company_id` that every policy of row-level security must have, without the
+ * parentheses and casts that PostgreSQL adds.
  */
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 

@@ -23,9 +23,8 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls that the running query answers, while the next query waits for the running one to
-   * end. Undefined if the next query need not wait, because no query is running or the running one
-   * is slow.
+   * The calls of the running query for which the next query must wait. Undefined if the next query
+   * need not wait, because no query is running or every running one is slow.
    */
   let awaited: Call<Item, Answer>[] | undefined
 

@@ -366,9 +366,9 @@ export interface FileDigest {
 }
 
 /**
- * Signals between parts of the service. Those about a change are sent after its commit. Some also
- * reach other processes. A signal can get lost, so every listener also looks for changes at
- * intervals.
+ * Signals between parts of the service. A signal about a change is sent after the change is
+ * committed. Some signals also reach other processes. A signal can get lost, so every listener also
+ * looks for changes at intervals.
  */
 export interface ServiceSignals {
   /**

@@ -17,7 +17,7 @@ export interface IdempotentCall {
   actor: string
   route: string
   key: string | undefined
-  /** A repeated call with the same key and another input is refused. */
+  /** The input of the call. A later call with the same key and another input is refused. */
   input: unknown
 }
 

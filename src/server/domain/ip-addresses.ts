@@ -67,9 +67,9 @@ export function networksOfAddress(text: string): string[] {
 }
 
 /**
- * Parses an IPv6 address, or an IPv4 address of four decimal numbers. The library alone would also
- * accept `10.1` and `0x7f.1`. Converts `::ffff:a.b.c.d` to an IPv4 address, except with the form
- * `as written`. Returns undefined for any other text.
+ * Parses an IPv6 address, or an IPv4 address of four decimal numbers. Returns undefined for any
+ * other text, even for `10.1` and `0x7f.1`, which the library would accept as IPv4. Converts
+ * `::ffff:a.b.c.d` to an IPv4 address, except with the form `as written`.
  */
 function parse(text: string, form?: 'as written'): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)

@@ -28,7 +28,7 @@ export interface Lease<Table extends LeasedTable> {
 interface Change {
   id: string
   where?: RawBuilder<SqlBool> | undefined
-  /** Columns to set in the same statement, with their values. */
+  /** Values of other columns, by name. The statement that changes the lease sets them too. */
   set?: Record<string, unknown> | undefined
 }
 
@@ -88,9 +88,8 @@ export async function renewLease<Table extends LeasedTable>(
 }
 
 /**
- * Ends the lease of a row. Another process can lease the row immediately, or only from the time
- * `from` on if it is given. Changes nothing and returns false if the row does not satisfy
- * `change.where`.
+ * Ends the lease of a row. Another process can lease the row immediately or, with `from`, only from
+ * that time on. Changes nothing and returns false if the row does not satisfy `change.where`.
  */
 export async function releaseLease<Table extends LeasedTable>(
   tx: Tx,

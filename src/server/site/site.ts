@@ -297,8 +297,8 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
 }
 
 /**
- * Returns the version of a company's configuration, which is part of the key of cached pages. It
- * includes the company's id, because a host may move to another company.
+ * Returns the version of a company's configuration. A cached page is used only for the version for
+ * which it was rendered. Includes the company's id, because a host may move to another company.
  */
 function versionOf({ company_id, config }: Owner): string {
   return `${company_id} ${config.id} ${config.version}`

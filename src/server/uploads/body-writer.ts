@@ -10,7 +10,7 @@ interface WriteOptions {
   offset: number
   /** Final size of the file in bytes. A body that would exceed it is refused. */
   size: number
-  /** Aborted to end the writing early. The function then throws the reason of the abort. */
+  /** Aborted to end the writing early. `writeBody` then throws the reason of the abort. */
   stopped?: AbortSignal
   /** Called with each chunk of the body when it arrives. */
   onBytes?: (bytes: Buffer) => void

@@ -108,9 +108,10 @@ async function readFile(
 }
 
 /**
- * Takes one of the person's upload slots, then reads and hashes the body of `PUT /deposit`. Writes
- * the bytes to disk only if the call begins a new upload. Returns the result of `beginDirectUpload`
- * (`begun`) and the SHA-256 of the body.
+ * Reads and hashes the body of `PUT /deposit`, and meanwhile holds one of the person's upload
+ * slots. Writes the bytes to disk only for a new upload: not if the category stores no files, or if
+ * an earlier call has sent the file. Returns the result of `beginDirectUpload` (`begun`) and the
+ * SHA-256 of the body.
  */
 async function takeFile(
   deps: Deps,

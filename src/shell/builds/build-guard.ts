@@ -3,10 +3,9 @@ import { pageVersion, shellTranslator } from '../kit/page.ts'
 import { isUploading, waitForUploads } from '../upload-progress/running-uploads.ts'
 
 /**
- * Makes the browser load a page in full, instead of through ClientRouter, if the page is of another
- * build or has another theme than the open page. Without a full load, files of the old build may be
- * missing on the server, and the content security policy of the open page blocks the new theme.
- * While uploads run, asks the person first.
+ * Makes the browser load a page in full if its build or theme differs from that of the open page.
+ * With ClientRouter alone, files of the old build may be missing on the server, and the content
+ * security policy of the open page blocks the new theme. While uploads run, asks the person first.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {

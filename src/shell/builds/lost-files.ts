@@ -6,10 +6,11 @@ const pauseMs = 10_000
 const leavingMs = 5000
 
 /**
- * Reloads the page when a file of the build cannot be loaded, or when a browser tool has changed
- * elements that React manages. Reloads each path at most once in ten seconds. While uploads run,
- * shows a message with a reload button instead. An import that fails while the browser opens
- * another page causes no immediate reload, because Firefox cancels imports then.
+ * Reloads the page when a file of the build cannot be loaded. Also reloads it when a browser tool,
+ * such as a translator, has changed elements that React manages. Reloads each path at most once in
+ * ten seconds. While uploads run, shows a message with a reload button instead. If an import fails
+ * while the browser opens another page, waits before reloading, because Firefox cancels imports
+ * then.
  */
 export function reloadOnMissingBuildFiles(): void {
   addEventListener('beforeunload', () => {

@@ -70,9 +70,9 @@ export function runOnce(start: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * Runs `work` without waiting for its end. If it fails, reports the error half a second later. This
- * hides errors that only mean that the person leaves the page: Firefox cancels the imports of a
- * page right before it replaces the page, and half a second later the page is gone.
+ * Runs `work` without waiting for its end. If it fails, reports the error half a second later. The
+ * delay hides errors of a page that the person is leaving: Firefox cancels the imports of a page
+ * right before it replaces the page, and half a second later the page is gone.
  */
 export function runInBackground(work: () => Promise<void>): void {
   work().catch(error => setTimeout(() => void Promise.reject(error), replacingMs))

@@ -54,7 +54,9 @@ export interface PaletteContext extends Visitor {
 interface PageCommand {
   page: PageName
   kind: Kind
-  /** Feature that a group must give the person for the command to appear: `deposit`. */
+  /**
+   * Feature that the person needs to see the command, such as `deposit`. Groups give it to people.
+   */
   feature?: string
   /**
    * Permission that the person needs to see the command, in addition to what the page itself
@@ -170,8 +172,8 @@ export function recentCommands(
 
 /**
  * Returns the commands that contain all words of `text` in their label or note. Commands whose
- * label begins with the first word of `text` come first. Then come those in whose label a later
- * word begins with it. For an empty text, returns all commands.
+ * label begins with the first word of `text` come first. Next come commands in whose label a later
+ * word begins with the first word of `text`. For an empty text, returns all commands.
  */
 export function matchingCommands(commands: readonly Command[], text: string): Command[] {
   const words = splitSearchIntoWords(text)

@@ -55,8 +55,9 @@ interface NewKey extends Credentials {
 }
 
 /**
- * Derives a key from e-mail and password, calls `register` with the proof of possession, then signs
- * in with the key. Returns the result of `register`.
+ * Derives a signing key from e-mail and password. Calls `register` with a JWT that contains the
+ * public key and proves possession of the private key. Then signs in with the key. Returns the
+ * result of `register`.
  */
 export async function registerKeyAndSignIn<Made>(
   { email, password, purpose, token }: NewKey,

@@ -54,8 +54,8 @@ export async function resetPassword(link: MailLinkFragment, password: string): P
 }
 
 /**
- * Requests a mail with a link to reset the password. Returns how the link is delivered, which does
- * not reveal whether the e-mail has an account.
+ * Requests a mail with a link to reset the password. Returns how the link is delivered. The result
+ * is the same if no account has this e-mail, so that nobody learns who has an account.
  */
 export async function requestPasswordReset(email: string): Promise<LinkDelivery> {
   const { delivery } = await api('requestReset', { email })

@@ -145,7 +145,10 @@ export async function resumeCompany(id: string): Promise<void> {
   await showAnswer(callAdminApi('resumeCompany', { id }))
 }
 
-/** Shows the returned company, unless the page shows another one or a newer version by then. */
+/**
+ * Shows the company that `call` returns, and returns it. Does not show the company if the page
+ * shows another one or a newer version by then.
+ */
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionGeneration()
   const company = await call

@@ -78,7 +78,10 @@ export function checkDomain(id: string): Promise<DomainDetails> {
   return domain.change(id, () => callAdminApi('checkDomain', { id }))
 }
 
-/** Makes a domain the company's primary one, and shows it. */
+/**
+ * Makes a domain the company's primary one and shows it. By default, links in mails lead to the
+ * primary domain.
+ */
 export function makeDomainPrimary(id: string): Promise<DomainDetails> {
   return domain.change(id, () => callAdminApi('makeDomainPrimary', { id }))
 }

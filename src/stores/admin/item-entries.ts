@@ -51,8 +51,9 @@ export function createItemEntriesStore<Entry extends { id: string }>(
   }
 
   /**
-   * Makes a call that adds or removes an entry. Then removes `entry` from the list and puts `added`
-   * at the top. If the page no longer shows the item, leaves the list unchanged and returns false.
+   * Makes a call that adds or removes `entry`. Then removes `entry` from its place in the list and
+   * puts `added` at the top. `added` is empty if the call removes the entry. If the page no longer
+   * shows the item, leaves the list unchanged and returns false.
    */
   async function change(
     id: string,

@@ -22,7 +22,7 @@ export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AllAtten
 })
 
 interface UsageByDay {
-  /** Whose usage it is: the id of the company, a space, and the id of the group, if any. */
+  /** Whose usage it is: the company's id and a space. For a group, the group's id follows. */
   of: string
   days: readonly UsageDay[]
 }

@@ -88,8 +88,8 @@ function problemOf({ status, header, body }: UploadResponse): AppError {
 }
 
 /**
- * Returns an error as the result of each file that was moved or changed. Needed because the browser
- * reports a call with such a file like a lost connection.
+ * Returns the files that were moved or changed, each with an error as its result. Needed because
+ * the browser reports a lost connection if a call contains such a file.
  */
 async function findUnreadable(
   files: readonly BatchFile[]

@@ -57,9 +57,9 @@ export function createDepositBatches(sendBatch: SendBatch) {
   let calls = 0
 
   /**
-   * Queues a file, which is then sent in one call together with other files. Returns the result of
-   * the file. Rejects if the file is refused, if the whole call fails, or with
-   * `Error('terminated')` if `signal` is aborted before the call has been sent.
+   * Queues a file to be sent in one call with other files. Returns the result of the file. Rejects
+   * if the file is refused or the whole call fails. Rejects with `Error('terminated')` if `signal`
+   * is aborted before the call has been sent.
    */
   function send(
     item: z.input<typeof BatchItem>,

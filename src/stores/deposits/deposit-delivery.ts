@@ -150,7 +150,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
 
   /**
    * Returns whether to send a deposit in a batch: its file is small, its category stores files, and
-   * it has no reservation yet. If it has one, its upload continues alone.
+   * it has no reservation yet. A deposit with a reservation continues its own upload.
    */
   function isBatched({ reserved, category, prepared }: DepositEntry): boolean {
     const size = prepared?.bytes.size ?? Number.POSITIVE_INFINITY
@@ -208,8 +208,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   /**
    * Cancels a deposit that is being sent in a batch. The server may already have recorded it. To
    * find out, reserves storage for it with the same idempotency key. If the answer contains an
-   * upload, there is no record, and the upload is cancelled. Otherwise waits for the record. Does
-   * nothing if the answer is a duplicate.
+   * upload, there is no record, and the upload is cancelled. If the answer contains no upload,
+   * waits for the record. If the answer is a duplicate, does nothing.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry

@@ -26,16 +26,17 @@ export interface DepositEntry extends QueuedDeposit {
   /** Undefined after a reload, until the person chooses the file again. */
   file: File | undefined
   /**
-   * Whether the person has chosen or reopened the file for this very deposit, after a reload had
-   * lost it. False if the file came in any other way.
+   * Whether the person has chosen or reopened the file for this very deposit after a reload. If
+   * true, a file with other bytes counts as a wrong choice. If false, such a file becomes a deposit
+   * of its own.
    */
   isAssigned: boolean
   handle: FileSystemFileHandle | undefined
   type: string
   category: DepositCategory
   /**
-   * Whether to send the original picture or its reduced copy. Undefined as long as nobody has
-   * chosen. The rules of the category then decide, or let the person choose.
+   * Whether to send the original picture or its reduced copy. Undefined until somebody has chosen.
+   * Without a choice, the rules of the category decide, or require the person to choose.
    */
   choice: PictureChoice | undefined
   /** Idempotency key of the reservation. All retries use the same key. */
@@ -58,8 +59,8 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit was added before the last `beginBatch()`. If so, the percentage of the
-   * summary counts it only until it ends.
+   * Whether the deposit belongs to an earlier batch of files (see `beginBatch()`). When such a
+   * deposit has ended, the percentage of the summary no longer counts it.
    */
   isEarlier: boolean
 }

@@ -356,10 +356,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   }
 
   /**
-   * Gives a deposit its file again, which a reload of the page has lost, and queues the deposit. If
+   * Gives a deposit the file that it lost when the page was reloaded, and queues the deposit. If
    * `file` has another size than the lost file, sets `wrong` in the deposit's state instead. Other
    * differences are found later, when `file` is hashed. `isAssigned` is true if the person has
-   * chosen `file` for this deposit.
+   * chosen or reopened `file` for this deposit.
    */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()
@@ -460,7 +460,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       startWaiting()
       delivery.checkRecords()
     },
-    /** Removes all deposits with their stored data, so that the next person sees none of them. */
+    /**
+     * Removes all deposits, and what this browser has stored of them, so that the next person sees
+     * none of them.
+     */
     clear(): void {
       for (const entry of list) {
         entry.stop.abort()
@@ -521,7 +524,9 @@ const limitCodes: ReadonlySet<ErrorCode> = new Set([
   'upload_limit_reached'
 ])
 
-/** Errors after which the next try hashes and reduces the file again. */
+/**
+ * Error codes after which a retry prepares the file again: hashes it and makes its reduced copy.
+ */
 const stalePreparation: ReadonlySet<ErrorCode> = new Set([
   'transfer_corrupt',
   'transform_not_allowed',

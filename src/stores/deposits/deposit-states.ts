@@ -55,9 +55,9 @@ export type DepositState =
 export const emptyDepositSummary = {
   total: 0,
   /**
-   * The number of deposits in the current batch, whose progress `percent` measures. A new batch
-   * begins when files are added and every earlier deposit has ended or is `missing`. The deposits
-   * that are `missing` also belong to the new batch.
+   * Number of deposits in the current batch, and how many of them have ended. `percent` is the
+   * progress of this batch. A new batch begins when files are added after every earlier deposit has
+   * ended or is `missing`. The deposits that are `missing` also belong to the new batch.
    */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress: neither paused nor ended, and not waiting for the person. */

@@ -126,8 +126,9 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 
   /**
-   * Schedules the next connection: after a fixed interval if the server refuses another stream
-   * (429), otherwise after a growing pause. `error` is undefined if the server ended the stream.
+   * Closes the connection `mine` and schedules the next one: after a fixed interval if the server
+   * refuses to open a further stream (429), otherwise after a growing pause. `error` is undefined
+   * if the server ended the stream.
    */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return

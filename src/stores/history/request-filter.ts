@@ -42,7 +42,10 @@ export function hasAnyFilter(filter: RequestFilter): boolean {
   return Object.values(filter).some(value => value !== undefined)
 }
 
-/** Cache of lower-case names without accents, because every event filters the whole list again. */
+/**
+ * The names of requests in lower case without accents. They are cached, because every event filters
+ * the whole list again.
+ */
 const folded = new WeakMap<ProcessedRequest, string>()
 
 function foldedName(request: ProcessedRequest): string {

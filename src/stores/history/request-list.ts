@@ -14,8 +14,8 @@ export function createRequestList() {
     all: () => sorted,
 
     /**
-     * Adds new requests and replaces those of which a newer state has come. Returns the requests
-     * that were added or replaced.
+     * Adds the requests that are new or in a newer state than in the list. Removes their older
+     * states. Returns the requests that were added.
      */
     merge(incoming: readonly ProcessedRequest[]): ProcessedRequest[] {
       const changed = incoming.filter(request => {

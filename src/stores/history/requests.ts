@@ -179,7 +179,7 @@ export function findRequest(id: string): ProcessedRequest | undefined {
 
 export interface RequestDetails {
   request: ProcessedRequest
-  /** Undefined until the deposit is recorded. */
+  /** The recorded deposit. Undefined until it is recorded, and for a verification. */
   deposit?: Deposit
 }
 

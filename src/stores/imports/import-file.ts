@@ -39,7 +39,7 @@ export interface OpenedFile {
   /** The first rows, including a header. */
   rows: readonly (readonly string[])[]
   mapping: ColumnMapping
-  /** Undefined while the rows are being counted. */
+  /** Number of rows and their faults. Undefined while the rows are being counted. */
   count: RowScan | undefined
 }
 
@@ -170,8 +170,8 @@ export function unmappedRequiredFields(
 
 /**
  * Reads at most `most` rows, beginning with row number `from`. Returns the cells of each row by
- * field name, without the columns that belong to no field. `next` is the number of the row at which
- * the next call begins. `next` is absent at the end of the file.
+ * field name. Leaves out columns without a field. `next` is the number of the row at which the next
+ * call begins. `next` is absent at the end of the file.
  */
 export async function readFieldValues(
   { file, dialect, mapping }: OpenedFile,

@@ -48,7 +48,8 @@ export interface ImportKind {
   get(id: string): Promise<Import>
   /**
    * Stores rows in the import with the id `id`. The first of them gets the number `from`. After the
-   * check, replaces the stored rows with the same numbers, to correct them.
+   * check, the person can correct rows: the given rows then replace the stored rows that have the
+   * same numbers.
    */
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: ImportRowQuery): Promise<{ rows: StoredRow[]; next: number | null }>

@@ -252,7 +252,10 @@ export async function skipRow(
   return judgedRow(kind, id, row, kind.skip(id, [row], skip))
 }
 
-/** Waits for the change of a row, shows the new verdicts, and returns the changed row. */
+/**
+ * Waits for the change of a row and shows the new verdicts. Returns the changed row, or undefined
+ * if the page shows another import by then.
+ */
 async function judgedRow(
   kind: ImportKind,
   id: string,

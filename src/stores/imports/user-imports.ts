@@ -53,16 +53,16 @@ const fields: ImportField[] = [
  */
 const [roomBytes, roomValues] = [10_000, 100]
 /**
- * Maximum number of characters of a cell and of groups of a row. Longer cells and further groups
- * are cut off before they are sent. Both are more than the server accepts, so the server still
- * refuses what is too long.
+ * Maximum number of characters in a cell, and maximum number of groups in a row. Further characters
+ * and groups are cut off before the row is sent. The server accepts less than these maximums, so it
+ * still refuses a row from which something was cut off.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 const past = createListStore<Import, Record<string, never>>((_, page, company) =>
   callAdminApi('listImports', { id: company, ...page })
 )
 
-/** The import of people into the company that is administered. */
+/** The import kind for people. It imports them into the company whose admin pages are open. */
 export const userImportKind: ImportKind = {
   name: 'users',
   fields,

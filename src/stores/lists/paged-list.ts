@@ -62,8 +62,9 @@ const firstPageRows = 50
 const nextPageRows = 200
 
 /**
- * Creates the store of a list that is loaded page by page, and searched, sorted and filtered by the
- * server. Old rows stay visible while newer ones are loaded. The end of the session empties it.
+ * Creates the store of a list that is loaded page by page. The server searches, sorts and filters
+ * the list. Old rows stay visible while newer ones are loaded. The list is emptied when the session
+ * ends.
  */
 export function createPagedList<Row extends { id: string }, Query extends object>({
   load: loadPage,

@@ -66,7 +66,8 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
 
 /**
  * Returns the company that a call administers, with the host to name in the mails that the call
- * sends. Throws `host_needed` if the links in these mails must work and the company has no host.
+ * sends. `linksMustWork` says that people must be able to open the links in these mails, as in an
+ * invitation. Throws `host_needed` if the links must work and the company has no host.
  */
 export async function administeredCompanyForMails(
   c: ApiContext,

@@ -50,7 +50,7 @@ interface Bindings {
   /** Address of the other end of the connection, which may be a proxy. */
   peer?: string | undefined
   host?: string | undefined
-  /** The HTTP response of this call. It emits `close` when the client disconnects. */
+  /** The client that waits for the HTTP response of this call. */
   caller?: WaitingClient
   /** Hands an event stream to the HTTP listener, which writes it after the response headers. */
   takeStream?: (stream: EventStream) => void

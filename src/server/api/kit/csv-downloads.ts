@@ -3,9 +3,9 @@ import { hasValidSession } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
- * Options for the database connection that checks the session during a download. Like the export,
- * the check uses one of the few connections for long reads. So downloads leave the connections for
- * short calls free.
+ * Options for the database connection that checks the session during a download. The check uses one
+ * of the few connections for long reads, as the export does. So downloads take no connections away
+ * from short calls.
  */
 const sessionCheckConnection = { isHeavy: true, waitMs: 120_000 }
 

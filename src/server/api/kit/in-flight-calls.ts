@@ -3,7 +3,7 @@ import type { CompanyId, WaitingClient } from '../../domain/deps.ts'
 import { networksOfAddress } from '../../domain/ip-addresses.ts'
 
 /**
- * Maximum number of API calls that may run at the same time. Event streams and uploads have
+ * Maximum numbers of API calls that may run at the same time. Event streams and uploads have
  * separate limits.
  */
 export interface InFlightLimits {
@@ -25,15 +25,15 @@ const retrySeconds = 1
  */
 export interface InFlightCall {
   /**
-   * The HTTP response of the call. When the client disconnects, the call stops waiting for a
-   * database connection.
+   * The client that waits for the HTTP response. When the client disconnects, the call stops
+   * waiting for a database connection.
    */
   readonly caller: WaitingClient | undefined
   /**
    * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
-   * id of the person or, if a program calls, of the API key. A batch of deposits also counts toward
-   * a separate limit, for which `id` is the id of the person or of the API key's account. Throws
-   * `rate_limited` when the caller has too many calls at the same time.
+   * id of the person or, if a program calls, of the API key. Deposit batches have limits of their
+   * own; for these, `id` is the id of the person or of the API key's account. Throws `rate_limited`
+   * when the caller has too many calls at the same time.
    */
   countPerson(id: string): void
   end(): void

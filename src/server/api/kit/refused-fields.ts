@@ -7,8 +7,8 @@ import {
 } from '../../../contract/kit/field-errors.ts'
 
 /**
- * Maximum number of fields that the text `detail` of an error names. The error's list `fields` may
- * be longer.
+ * Maximum number of invalid fields to name in the text `detail` of an error. The error's list
+ * `fields` may be longer.
  */
 const maxNamedFields = 5
 

@@ -6,9 +6,9 @@ const bytesPerCheck = 4 * 1024 * 1024
 const msPerCheck = 10_000
 
 /**
- * Returns a stream of the bytes of `body` that fails when the person's session ends. The failure
- * closes the connection, so that the client does not take a partial file for a complete one. Checks
- * the session every 4 MiB, and at the first chunk after 10 seconds without a check.
+ * Returns a stream of the bytes of `body`. The stream fails when the person's session ends. The
+ * failure closes the connection, so that the client does not take a partial file for a complete
+ * one. Checks the session every 4 MiB, and at the first chunk after 10 seconds without a check.
  */
 export function streamWhileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,

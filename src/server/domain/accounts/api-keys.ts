@@ -26,7 +26,7 @@ const dayMs = 86_400_000
 
 interface Owner {
   company_id: CompanyId
-  /** Undefined if the company is the owner. */
+  /** Id of the person who owns the keys. Undefined for keys that belong to the company. */
   user_id: string | undefined
 }
 
@@ -197,8 +197,8 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
 }
 
 /**
- * Creates the account of a company's API key. It belongs to no person, and nobody can sign in to
- * it.
+ * Creates the account of a company's API key. The account belongs to no person, and nobody can sign
+ * in to it.
  */
 async function createAccount(
   tx: Tx,

@@ -150,9 +150,10 @@ async function sendNow(
 
 /**
  * Mails a new invitation link to a person who has no password yet. If no mail server is configured,
- * the result contains the link. To get the link of an administrator, the caller must have entered
- * their own password in the last five minutes; otherwise throws `confirmation_required`. Throws
- * `already_active` if the person has a password, and `person_disabled` if the person is disabled.
+ * the result contains the link. Throws `confirmation_required` if the result would contain a link
+ * for an administrator and the caller has not entered their own password in the last five minutes.
+ * Throws `already_active` if the person has a password, and `person_disabled` if the person is
+ * disabled.
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
@@ -316,10 +317,10 @@ interface Reservation {
 }
 
 /**
- * Reserves a time for mailing an invitation to each of `emails`: now, or the first time that the
- * limits of the e-mail and of the company allow. If an invitation to an e-mail is already queued,
- * returns its time, with `isNew` false. Returns the reservations in the order of `emails`. No
- * e-mail may occur twice.
+ * Reserves a time for mailing an invitation to each of `emails`: now, or as soon as the limits for
+ * each e-mail and for the company allow. If an invitation to an e-mail is already queued, returns
+ * the time of that invitation, with `isNew` false. Returns the reservations in the order of
+ * `emails`, which must not contain an e-mail twice.
  */
 export async function scheduleInvitations(
   tx: Tx,
@@ -383,7 +384,7 @@ export async function cancelScheduledInvitations(
 }
 
 /**
- * Returns the times at which invitations are or were due to each of `recipients`, in milliseconds,
+ * Returns the past and future times of the invitations to each of `recipients`, in milliseconds,
  * latest first. `recipients` are pseudonyms of e-mails. The keys of the map are these pseudonyms in
  * hex.
  */

@@ -90,10 +90,10 @@ async function replaceGroups(
 }
 
 /**
- * Replaces the permissions of a person. Only an operator can grant or remove the permission
- * `operator`, and can grant it only to people of their own company. Otherwise throws `forbidden`.
- * Throws `not_oneself` if callers remove a permission from themselves, so that a company never
- * loses its last administrator.
+ * Replaces the permissions of a person. Throws `forbidden` if a caller who is not an operator
+ * grants or removes the permission `operator`, or if an operator grants it to a person of another
+ * company than their own. Throws `not_oneself` if callers remove a permission from themselves, so
+ * that a company never loses its last administrator.
  */
 export async function setPermissions(
   deps: ChangeDeps,

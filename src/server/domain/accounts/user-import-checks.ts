@@ -98,9 +98,9 @@ export async function checkUserImportRows(
 }
 
 /**
- * Looks for rows to check again among those with one of `emails`, and returns their numbers. Of
- * several rows with the same e-mail, the first is accepted, and the others are refused as its
- * duplicates. When a different row has become the first, it and the others are checked again.
+ * Returns the numbers of the rows with one of `emails` whose verdict is out of date. Of several
+ * rows with the same e-mail, the first is accepted, and the others are refused as its duplicates.
+ * A verdict is out of date if another row is the first now.
  */
 export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx
@@ -116,9 +116,9 @@ export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): P
 }
 
 /**
- * Returns SQL that selects one JSON object. It maps each of `emails` to the number of the first row
- * with this e-mail that is not skipped. The SQL reads each row once, even if many rows have the
- * same e-mail.
+ * Returns SQL that selects one JSON object. The object maps each of `emails` to the number of the
+ * first row that has this e-mail and is not skipped. The SQL reads each row once, even if many rows
+ * have the same e-mail.
  */
 function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
   return sql`
@@ -129,8 +129,9 @@ function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown
 }
 
 /**
- * SQL for the number of the first of the earlier rows that have the same e-mail as the current row.
- * Null if no earlier row has this e-mail. The statement must define `first` with `firstRowsSql`.
+ * SQL for the number of the first row with the same e-mail as the current row. Null if no row
+ * before the current one has this e-mail. Skipped rows do not count. The statement must define
+ * `first` with `firstRowsSql`.
  */
 const earlierRowSql = sql`nullif(least(
   ((select numbers from first) ->> import_row.email)::integer, import_row.number

@@ -142,9 +142,9 @@ interface Changed {
 const checkedAgainAtOnce = 2_000
 
 /**
- * Checks the rows `numbers`, which were changed. Also checks other rows with the e-mails of `rows`
- * if the change has made their verdicts wrong: for example, a row is no longer a duplicate.
- * Returns how many rows of the import have each verdict.
+ * Checks the changed rows of an import: those with the numbers `numbers`. `rows` contains their
+ * e-mails. Also checks other rows with these e-mails if their verdicts are out of date: for
+ * example, a row is no longer a duplicate. Returns how many rows of the import have each verdict.
  */
 async function checkAgain(
   tx: Tx,

@@ -51,7 +51,8 @@ interface AuditedChange {
  * Adds an entry about a change to the audit log of the changed company, right before the commit.
  * Adds nothing if `before` and `after` are given and equal. If the actor belongs to another
  * company, also adds an entry without the changed fields to the log of that company. Must be called
- * before `recordRequestState`.
+ * before `recordRequestState`, because a transaction must lock the audit log before the evidence
+ * log.
  */
 export function addAuditEntry(
   tx: Tx,

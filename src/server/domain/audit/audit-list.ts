@@ -11,8 +11,8 @@ import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditEntryCanonicalJson } from './audit-check.ts'
 
 /**
- * Selects entries of the audit log. An undefined field does not restrict the selection. `locale`
- * does not select: it is the language of the names that are returned with the entries.
+ * Conditions that select entries of the audit log. An undefined field is no condition. Neither is
+ * `locale`: it is the language of the names that are returned with the entries.
  */
 interface AuditFilter {
   company_id: CompanyId
@@ -205,8 +205,8 @@ interface Mention {
 }
 
 /**
- * Returns the items whose ids are in the changed fields of an entry, in fields such as `user_id`
- * and `group_ids`.
+ * Returns the items whose ids are in the changed fields of an entry. Fields that contain ids have
+ * names such as `user_id` and `group_ids`.
  */
 function mentionsOf(fields: readonly AuditChange[]): Mention[] {
   return fields.flatMap(({ field, before, after }) => {

@@ -13,8 +13,8 @@ export interface DomainCall extends AdminCall {
 export type DomainRow = Selectable<Database['domain']>
 
 /**
- * Locks the company's row, so that changes of its domains happen one after the other. Must be
- * called before `lockDomain`.
+ * Locks the company's row, so that only one call at a time takes a domain from the company or
+ * changes its primary domain. Must be called before `lockDomain`.
  */
 export async function lockCompany(tx: Tx): Promise<void> {
   await tx

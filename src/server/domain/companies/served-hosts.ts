@@ -68,9 +68,9 @@ export interface ServedHosts {
 const listedMs = 1000
 
 /**
- * Reads the list of served hosts and keeps it in memory. Reads the list again after each signal
- * about domains, and when `has` is called and the list is older than a second. `has` does not wait
- * for the new list.
+ * Reads the list of served hosts and keeps it in memory. Each signal about domains causes a new
+ * reading. So does a call of `has` if the list is older than a second, but `has` does not wait for
+ * the new list.
  */
 export async function watchServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>
@@ -248,10 +248,9 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 }
 
 /**
- * Returns the host to name in mails whose link need not work, such as the notice of a deletion: the
- * host of the company's primary domain. If the company has no primary domain, returns the host of
- * its oldest domain, even if no pages are served there. Used for mails that an operator of another
- * company causes.
+ * Returns the host of the company's primary domain. If the company has no primary domain, returns
+ * the host of its oldest domain, even if no pages are served there. Used for mails that an operator
+ * of another company causes and whose links need not work, such as the notice of a deletion.
  */
 export async function readPrimaryOrOldestHost(
   deps: Pick<Deps, 'db'>,

@@ -6,8 +6,8 @@ export const sampleDataNotice =
   'Fictional document: people, places and amounts are made up.\n'
 
 /**
- * Returns a CSV table with a header and 20 rows more than `rows`. Each row has `title` in its
- * second column.
+ * Returns a CSV table with a header and `rows` + 20 rows, so that no table is empty. Each row has
+ * `title` in its second column.
  */
 export function makeCsv(title: string, rows: number): string {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)
@@ -100,9 +100,9 @@ export function makeWav(seconds: number): Uint8Array {
 
 /**
  * Returns a baseline JPEG of gray squares, each 8 pixels wide. Different values of `seed` give
- * different grays. Each square is one block of a single gray. So the file needs only a small
- * Huffman table: twelve codes of 4 bits for changes of brightness, and a code of 1 bit for the end
- * of a block.
+ * different grays. Each square is one block of a single gray, so two small Huffman tables suffice.
+ * One has twelve codes of 4 bits for the changes of brightness. The other has one code of 1 bit for
+ * the end of a block.
  */
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []

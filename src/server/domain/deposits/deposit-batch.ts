@@ -178,10 +178,13 @@ class Batch {
   }
 
   /**
-   * Claims the idempotency keys of the batch. Returns the items whose keys are new. If a key was
-   * used by an earlier call, sets the stored answer of that call, or an error. If two items of the
-   * batch have the same key, returns only the first. If the second is the same deposit, notes the
-   * first in `#sameKey`; otherwise sets an error as the answer to the second.
+   * Claims the idempotency keys of the batch, so that no other call can use them. Returns the items
+   * that have a new key. Does not return these items:
+   * - If an earlier call has used the key of an item, the item gets the stored answer of that call,
+   *   or an error.
+   * - If an item has the same key as an earlier item of the batch and is the same deposit, notes
+   *   the earlier item in `#sameKey`.
+   * - If an item has the same key as an earlier item but is another deposit, it gets an error.
    */
   async #claim(): Promise<Candidate[]> {
     const firstOf = new Map<string, Candidate>()
@@ -506,8 +509,8 @@ class Batch {
   }
 
   /**
-   * Stores the answers for the items' idempotency keys. The statement is sent together with the
-   * commit.
+   * Stores the answers for the items' idempotency keys. Sends the statement together with the
+   * commit, to save a round trip to the database.
    */
   async #storeAnswers(claimed: Candidate[]): Promise<void> {
     const answers = claimed.flatMap(({ at, item }) => {

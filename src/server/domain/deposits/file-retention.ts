@@ -94,10 +94,10 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
 }
 
 /**
- * Decrements the reference count of each stored file by the number of its deposits in `due`. A file
- * to which no deposit refers any more loses its row in the table `blob`. `sizes` maps the tag
- * (keyed hash, in hex) of each file to its size in bytes. `unused` lists the tags of the files that
- * lost their rows.
+ * Decrements the reference count of each stored file by the number of its deposits in `due`, the
+ * deposits whose files are erased. Deletes the row of a file in the table `blob` if no deposit
+ * refers to the file any more. Returns `sizes`, which maps the tag (keyed hash, in hex) of each
+ * file to its size in bytes, and `unused`, the tags of the files whose rows were deleted.
  */
 async function releaseBlobs(
   tx: Tx,

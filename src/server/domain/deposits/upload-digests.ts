@@ -18,7 +18,8 @@ export function encryptDigest(
 }
 
 /**
- * Decrypts a digest from the table `upload`. Earlier releases stored it in plain form, 32 bytes.
+ * Decrypts a digest from the table `upload`. Returns a value of 32 bytes unchanged, because it is
+ * a digest that an earlier release stored unencrypted.
  */
 export function decryptDigest(
   keys: Pick<InstallationKeys, 'open'>,

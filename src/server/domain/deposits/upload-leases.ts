@@ -25,14 +25,14 @@ export interface WriteLease {
 
 /**
  * Gives the process `writer` a lease on an upload: the right to write its bytes.
- * - While another process has a lease that has not expired, returns the time `heldUntil` at which
- *   that lease expires.
+ * - If another process has a lease that has not expired, `writer` gets none. Returns `heldUntil`,
+ *   the time at which the other lease expires.
  * - If the previous process has ended its lease, `writer` continues the existing file.
  * - If the lease of the previous process has expired, `writer` gets a new file, because the
  *   previous process may still have the old file open. The upload's generation then grows by one.
- * A lease that expires at exactly the time `ignored` counts as expired already. A caller that has
- * waited for another process passes the `heldUntil` of its first call as `ignored`. If the lease
- * still expires at that time, the other process has not renewed it and has probably died.
+ * After waiting for the other process, the caller tries again and passes `heldUntil` as `ignored`.
+ * A lease that still expires at this time then counts as expired. Its process has not renewed it,
+ * and so has probably died.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -49,7 +49,7 @@ export interface Upload {
   generation: number
   /** The id of the process that has the right to write the upload's bytes. Null if none has. */
   writer: string | null
-  /** When `writer` loses the right to write the bytes unless it renews it. */
+  /** When the right of `writer` to write the bytes expires, unless it is renewed. */
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
@@ -147,8 +147,8 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
 
 /**
  * Ends an incomplete upload and deletes its file. `state` is `failed` after an error of the
- * service, and otherwise `cancelled`. Calls `also` in the same transaction. Returns false if the
- * upload was already complete or ended.
+ * service, and otherwise `cancelled`. Calls `also` to make further changes in the same transaction.
+ * Returns false and does nothing if the upload was already complete or ended.
  */
 export async function discardIncompleteUpload(
   deps: Deps,
@@ -239,8 +239,8 @@ export async function setUploadState(
 }
 
 /**
- * Returns the quota that is reserved for an upload at present: one request, and storage for its
- * bytes. Missing bytes whose storage was released do not count.
+ * Returns the quota that is reserved for an upload at present: one request of the request limit,
+ * and storage for its bytes. Missing bytes whose storage was released do not count.
  */
 export function reservationOf(upload: Upload) {
   const { user_id, group_id, period_start, size, released, request_created } = upload

@@ -40,11 +40,11 @@ export function createFingerprintVerifier(deps: Deps): VerifyFingerprints {
 }
 
 /**
- * Looks up fingerprints among the company's deposits. Everybody finds `public` deposits.
- * Administrators and members of a group that allows the category also find `private` ones. Nobody
- * finds `receipt_only` deposits, not even their depositor. A signed-in caller is charged for each
- * fingerprint and gets a request (entry of the history). Nothing is recorded about a signed-out
- * caller.
+ * Looks up fingerprints among the company's deposits. Everybody finds `public` deposits. A
+ * `private` deposit is found only by administrators and by people in a group that may use the
+ * deposit's category. Nobody finds `receipt_only` deposits, not even their depositor. A signed-in
+ * caller is charged for each fingerprint and gets a request (entry of the history). Nothing is
+ * recorded about a signed-out caller.
  */
 async function verify(
   deps: Deps,

@@ -6,8 +6,9 @@ import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { companyKeyVersion } from './company-keys.ts'
 
 /**
- * The salt and the value of one field of a deposit. The log contains only a salted hash of the
- * field, its commitment. Salt and value together prove which value was hashed.
+ * The salt and the value of one field of a deposit. The evidence log contains only the field's
+ * commitment, which is a salted hash of the field. Salt and value together prove which value was
+ * hashed.
  */
 export interface FieldOpening {
   salt: string
@@ -17,7 +18,7 @@ export interface FieldOpening {
 /**
  * The secrets of a deposit: the salt and the value of each field, and the link key `lk` (base64url)
  * for the link in the QR code. The deposit's leaf in the evidence log contains only hashes. The
- * secrets prove from which contents they were computed.
+ * secrets prove from which contents the hashes were computed.
  */
 export interface DepositOpenings {
   fields: Record<string, FieldOpening>

@@ -42,8 +42,7 @@ export interface EventSubscriber {
   /** Receives the current status of the session to which the stream belongs. */
   updateSession(status: SessionStatus): void
   /**
-   * Called every two seconds, so that the stream can send a tick or end, and when the process
-   * stops.
+   * Called every two seconds and when the process stops. The stream can then send a tick or end.
    */
   onInterval(): void
 }

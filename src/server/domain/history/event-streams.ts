@@ -43,8 +43,8 @@ export interface EventStream {
   /** Starts to write events to `sink`. Must be called once. */
   start(sink: EventSink): void
   /**
-   * Writes the waiting events. The sink's owner must call it when `write()` has returned false and
-   * the sink can take more.
+   * Continues to write events after `write()` of the sink has returned false. The sink's owner must
+   * call this as soon as the sink can take more.
    */
   resume(): void
   /** Ends the stream, for example because its client has disconnected. */
@@ -66,9 +66,10 @@ export interface EventStreams {
   /**
    * Opens a stream of the changes of a person's requests (entries of the history). It sends each
    * change once, in order. It begins with a tick: an event that reports no change and has the
-   * current sequence number. A client that loads its list after the tick misses nothing. If events
-   * after `opening.after` no longer exist, a reset comes first, which tells the client to load its
-   * list again. Throws `stream_limit_reached` if too many streams are open.
+   * sequence number after which the stream continues. A client that loads its list after the tick
+   * misses nothing. If the stream cannot continue after `opening.after`, for example because later
+   * events have been deleted, a reset comes first. The reset tells the client to load its list
+   * again. Throws `stream_limit_reached` if too many streams are open.
    */
   open(opening: StreamOpening): Promise<EventStream>
 }
@@ -207,7 +208,8 @@ class OpenStream implements EventStream, EventSubscriber {
 
   /**
    * Writes the waiting events, unless the sink can take no more at present. If earlier events are
-   * missing, reads and writes them first. Ends the stream if it may not continue.
+   * missing, reads and writes them first. Ends the stream if its session is no longer valid, its
+   * time is over or the process stops.
    */
   #pump(): void {
     if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return

@@ -210,9 +210,10 @@ function filtered(
 }
 
 /**
- * Checks the category that a filter names. If the filter covers the whole company, throws
- * `not_found` unless the category exists. If the filter covers one person, throws `not_found`
- * unless the person may use the category or already has a request (entry of the history) in it.
+ * Checks that a filter may name its category. A filter for the whole company may name every
+ * category that exists. A filter for one person may name a category that the person may use, or in
+ * which the person already has a request (entry of the history). Throws `not_found` for any other
+ * category.
  */
 export async function requireVisibleFilterCategory(
   tx: Tx,

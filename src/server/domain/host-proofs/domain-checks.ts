@@ -13,8 +13,8 @@ import { startOwnProofDeadlines, withHostTakenError } from './domain-claims.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /**
- * How long the DNS record of a verified domain may be missing, in milliseconds. After that, its
- * pages are no longer served.
+ * How long the DNS record of a verified domain may be missing, in milliseconds. After that, the
+ * domain is no longer served.
  */
 const graceMs = 7 * dayMs
 /** How many domains of a company one run of the job checks before it takes the next company. */
@@ -77,9 +77,10 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
 }
 
 /**
- * Returns the result of `store`, which stores the answer of a DNS query. If another company proves
- * the host at the same time, the database refuses to store that the domain is verified. Then calls
- * `store` a second time. `store` now sees that the host is taken and leaves the domain unverified.
+ * Calls `store`, which stores the answer of a DNS query, and returns its result. If another company
+ * proves the host at the same time, the database refuses to store that the domain is verified. This
+ * function then calls `store` a second time. `store` now sees that the host is taken and leaves the
+ * domain unverified.
  */
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {
@@ -171,7 +172,10 @@ async function applyAnswer(
   await queueWaitingInvitations(tx, deps, found.host)
 }
 
-/** Returns the value of a DNS record as text that the database can store. */
+/**
+ * Returns the first 200 characters of a DNS record's value. Replaces control characters and lone
+ * surrogates, because the database cannot store all of them.
+ */
 function shown(value: string): string {
   return value
     .slice(0, 200)

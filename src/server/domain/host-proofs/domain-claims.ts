@@ -181,11 +181,11 @@ export async function findCoveringCompany(
 }
 
 /**
- * Requires a DNS record of its own for each host that was proved only by the wildcard domain
- * `wildcard`. The host may belong to any company. The record counts as missing from now on. After
- * it has been missing for seven days, the host is no longer served. Must be called when the
- * transaction's company loses the wildcard domain, whose row must be locked. Does nothing if
- * `wildcard` is no wildcard or needs no DNS record.
+ * Makes each host that was proved only by the wildcard domain `wildcard` need its own DNS record.
+ * The hosts may belong to any company. A host is no longer served if nobody creates its record
+ * within seven days. Must be called when the transaction's company loses the wildcard domain. The
+ * row of the wildcard domain must be locked. Does nothing if `wildcard` is no wildcard or needs no
+ * DNS record.
  */
 export async function startOwnProofDeadlines(
   tx: Tx,

@@ -29,9 +29,8 @@ export interface RowSlice {
 }
 
 /**
- * The number of items, such as people, that the run of an import has created, and the number of
- * existing items that it has changed. A changed item counts only as long as it has the values of
- * its import row.
+ * How many items, such as people, the run of an import has created, and how many existing items it
+ * has changed. Changed items that no longer have the values of their import rows are not counted.
  */
 export interface AppliedCounts {
   created: number

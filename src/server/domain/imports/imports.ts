@@ -200,7 +200,7 @@ export async function deleteExpiredImports(
 
 /**
  * Locks an import and returns its state, counts and options. Throws `not_found` if the company has
- * no such import, and `import_state` if it is in none of `states`.
+ * no such import. Throws `import_state` if the state of the import is none of `states`.
  */
 export async function lockImport(tx: Tx, id: string, states: readonly ImportState[]) {
   const found = await selectById(tx, 'import', id)

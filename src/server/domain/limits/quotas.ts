@@ -18,7 +18,7 @@ export interface QuotaReservation {
   period_start: Date
   requests: number
   bytes: number
-  /** When the requests were made. The usage figures of that day count them. */
+  /** When the requests were made. They count toward the usage figures of that day. */
   made_at: Date
 }
 
@@ -37,8 +37,8 @@ interface ReserveInput {
   kind: Kind
   now: Date
   /**
-   * A pending read of the limits and current usage of the groups to choose from. Undefined if it
-   * has not been started yet.
+   * The limits and current usage of the groups to choose from, if the caller has already begun to
+   * read them. If undefined, they are read from the database.
    */
   quotas?: Promise<GroupQuota[]>
 }
@@ -227,8 +227,9 @@ export async function releaseReservation(tx: Tx, held: QuotaReservation): Promis
 
 /**
  * Counts a failed deposit in the group's daily statistics, on the day on which the deposit was
- * begun. The caller must have released the deposit's reservation in the same transaction. The
- * release locks the group's usage, which must be locked before the statistics.
+ * begun. The caller must first have released the deposit's reservation in the same transaction,
+ * because every transaction must lock the group's usage before its statistics. Otherwise two
+ * transactions could deadlock.
  */
 export async function recordFailedDeposit(
   tx: Tx,

@@ -84,8 +84,8 @@ const rules = {
    */
   rekey_user: rule(() => 10, 15 * minute),
   /**
-   * Wrong API keys, per network address. Nobody can guess a key; the limit keeps a program with an
-   * outdated key from using up the service. Calls with a valid key are not counted.
+   * Wrong API keys, per network address. Nobody can guess a key, but a program with an outdated key
+   * could overload the service. Calls with a valid key are not counted.
    */
   wrong_key_address: rule(() => 60, minute),
   /** Wrong setup codes, per network address. */
@@ -145,11 +145,11 @@ const tierFactors = [1, 4, 16]
 /**
  * Counts `points` toward the limit `name`. Throws `rate_limited` or `lookup_limited`, depending on
  * the limit, when the limit is exceeded. The error says after how many seconds a call may succeed.
- * The points stay counted. One call counts at most as many points as the whole limit, so that a
- * large call can succeed in an unused period. An IPv6 address is counted in its networks /64, /56
- * and /48, each of which has its own limit (`tierFactors`). The returned `isFirst` is true if
- * nothing was counted before in the current period. For an IPv6 address, this refers to its /48
- * network.
+ * The points stay counted. One call counts at most as many points as the whole limit. A call with
+ * more points can therefore succeed if nothing was counted before in the period. An IPv6 address is
+ * counted in its networks /64, /56 and /48, each of which has its own limit (`tierFactors`). The
+ * returned `isFirst` is true if nothing was counted before in the current period. For an IPv6
+ * address, this refers to its /48 network.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

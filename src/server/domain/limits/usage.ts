@@ -104,9 +104,9 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 
 /**
  * Builds the query of groups with their limits and usage. A row has the usage of one group in one
- * period. To read few rows, the query skips periods that cannot be the current one; `quotasOf`
- * finds the current one among the others. If a group has no usage in these periods, it has one row,
- * in which `period_start` is null.
+ * period. To read few rows, the query skips most periods that are not the current one. `quotasOf`
+ * chooses the current one among the rest. A group without usage in these periods has one row, in
+ * which `period_start` is null.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db

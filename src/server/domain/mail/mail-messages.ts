@@ -64,8 +64,8 @@ export async function prepareMailMessage(
 
 /**
  * Returns the company that sends a mail, with the host to which the link in the mail leads. `host`
- * is the host on which the mail was requested. It counts only if it still belongs to the company.
- * The link leads to the first of these hosts that exists:
+ * is the host on which the mail was requested. If it no longer belongs to the company, it is
+ * ignored. The link leads to the first of these hosts that exists:
  * - `host`, unless it is only covered by a wildcard domain, because anybody can invent such a host;
  * - the company's primary host;
  * - `host`, even if it is only covered by a wildcard domain.

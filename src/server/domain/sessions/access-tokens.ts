@@ -62,9 +62,9 @@ export function createAccessTokenReader(
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the contents of an access token. Remembers a verified token for its host, because a
-   * browser sends the same token for an hour. Keeps only a hash of the token in memory. Forgets the
-   * token when the key that signed it no longer exists.
+   * Returns the contents of an access token. Remembers for which host a token was verified, because
+   * a browser sends the same token for an hour. Keeps only a hash of the token in memory. Forgets
+   * the token when the key that signed it no longer exists.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()
