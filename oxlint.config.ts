@@ -30,6 +30,8 @@ const domainRooms = {
   installation: ['accounts', 'audit', 'companies', 'demo', 'host-proofs', 'key-proofs', 'limits']
 }
 const rooms = (...names: string[]) => names.map(name => `src/server/domain/${name}`)
+/** What every room of the domain may use. */
+const domainBase = [...contract, 'src/server/db', 'src/server/domain']
 
 /** Which of our folders a folder may import. A folder that is missing here may not exist. */
 export const may: Record<string, string[]> = {
@@ -40,10 +42,17 @@ export const may: Record<string, string[]> = {
   'src/i18n': [],
   'src/theme': [],
   'src/workers': contract,
+  'src/stores/uploads': shared,
   'src/stores/lists': [...shared, 'src/stores'],
   'src/stores/accounts': [...shared, 'src/workers', 'src/stores', 'src/stores/lists'],
   'src/stores/history': [...shared, 'src/stores', 'src/stores/lists'],
-  'src/stores/deposits': [...shared, 'src/workers', 'src/stores', 'src/stores/history'],
+  'src/stores/deposits': [
+    ...shared,
+    'src/workers',
+    'src/stores',
+    'src/stores/history',
+    'src/stores/uploads'
+  ],
   'src/stores/admin': [...shared, 'src/stores', 'src/stores/lists'],
   'src/stores/imports': [
     ...shared,
@@ -52,7 +61,7 @@ export const may: Record<string, string[]> = {
     'src/stores/admin',
     'src/stores/lists'
   ],
-  'src/stores': [...shared, 'src/workers'],
+  'src/stores': [...shared, 'src/workers', 'src/stores/uploads'],
   'src/islands/kit': shared,
   'src/islands/forms': [...shared, 'src/stores', 'src/stores/accounts', 'src/islands/kit'],
   'src/islands/files': [
@@ -245,15 +254,16 @@ export const may: Record<string, string[]> = {
   ...Object.fromEntries(
     Object.entries(domainRooms).map(([name, others]) => [
       `src/server/domain/${name}`,
-      [...contract, 'src/server/db', 'src/server/domain', ...rooms(...others)]
+      [...domainBase, ...rooms('concurrency', ...others)]
     ])
   ),
+  'src/server/domain/concurrency': domainBase,
   'src/server/domain': [...contract, 'src/server/db'],
   'src/server/jobs': [
     ...contract,
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'demo', 'deposits', 'history', 'host-proofs', 'imports'),
-    ...rooms('installation', 'key-proofs', 'mail', 'sessions')
+    ...rooms('accounts', 'companies', 'concurrency', 'demo', 'deposits', 'history', 'host-proofs'),
+    ...rooms('imports', 'installation', 'key-proofs', 'mail', 'sessions')
   ],
   'src/server/api/kit': [
     ...contract,

@@ -3,7 +3,7 @@ import { endpoint, KeyScope } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxApiKeyDays } from './kit/limits.ts'
 import { listEndpoint } from './kit/lists.ts'
-import { textLine } from './kit/text-checks.ts'
+import { textLineSchema } from './kit/text-checks.ts'
 
 /**
  * An API key, which a program sends instead of signing in. Does not contain the secret part of the
@@ -53,7 +53,7 @@ export const listCompanyApiKeys = listEndpoint({
 })
 
 const settings = {
-  name: textLine(80),
+  name: textLineSchema(80),
   scopes: z
     .array(KeyScope)
     .check(z.minLength(1, { abort: true }), z.maxLength(KeyScope.options.length)),

@@ -4,11 +4,11 @@ import { DisabledReason } from './kit/disabled.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { textLine } from './kit/text-checks.ts'
+import { textLineSchema } from './kit/text-checks.ts'
 import { Email, InvitedUser } from './users.ts'
 
 /** A company's name: one line of 1 to 80 characters, at least one of them visible. */
-export const CompanyName = textLine(80)
+export const CompanyName = textLineSchema(80)
 
 const Suspension = z.object({ reason: z.string(), since: z.iso.datetime() })
 

@@ -3,7 +3,7 @@ import { Category, KeepOriginalsSetting, Visibility } from './categories.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { maxCodeUnitsCheck, patternCheck, textLine } from './kit/text-checks.ts'
+import { maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
 import { StoredContent } from './requests.ts'
 
 // In a separate file from `categories.ts`, because browsers load these calls only on pages of the
@@ -57,7 +57,7 @@ export type CategoryDetails = z.infer<typeof CategoryDetails>
  * A name of a category: 1 to 80 characters. Two categories of a company may not have names in the
  * same language that differ only in case or accents.
  */
-const Name = textLine(80)
+const Name = textLineSchema(80)
 
 const settings = {
   visibility: z.optional(Visibility),

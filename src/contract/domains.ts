@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { customCheck, maxCodeUnitsCheck, patternCheck, textLine } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
 
 const Colour = z
   .string()
@@ -91,7 +91,7 @@ export const HostName = z
     )
   )
 
-const Line = textLine(80)
+const Line = textLineSchema(80)
 
 const pageAddress = /^https:\/\/[^\s<>"]+$/
 

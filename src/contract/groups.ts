@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { textLine } from './kit/text-checks.ts'
+import { textLineSchema } from './kit/text-checks.ts'
 
 /** What the members of a group may do in addition to verifying documents. */
 export const GroupFeature = z.enum(['deposit'])
@@ -73,7 +73,7 @@ const settings = {
  * A group's name: 1 to 80 characters. Two groups of a company may not have names that differ only
  * in case or accents.
  */
-const Name = textLine(80)
+const Name = textLineSchema(80)
 
 /**
  * Lists the groups of a company, by name unless `sort` says otherwise. `category` limits the list

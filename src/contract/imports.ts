@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint } from './kit/lists.ts'
-import { textLine } from './kit/text-checks.ts'
+import { textLineSchema } from './kit/text-checks.ts'
 
 // An import brings the rows of a table into a company in four steps:
 // 1. `createImport`, then `storeImportRows` until all rows are stored. The rows are parsed by the
@@ -286,7 +286,7 @@ export const createImport = endpoint({
   status: 201,
   idempotency: 'honoured',
   input: z.strictObject({
-    file_name: textLine(255),
+    file_name: textLineSchema(255),
     /** The number of rows of the file, without its header. */
     rows: z.int().check(z.gte(1), z.lte(importLimits.rows)),
     /** The size of the file, or of the pasted text, in bytes. */

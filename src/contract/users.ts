@@ -3,7 +3,7 @@ import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { customCheck, maxCodeUnitsCheck, textLine } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnitsCheck, textLineSchema } from './kit/text-checks.ts'
 
 /** An e-mail as a person types it. The server and the key derivation use its canonical form. */
 export const Email = z
@@ -17,7 +17,7 @@ export const Email = z
   )
 
 /** A person's name: one line of 1 to 80 characters, at least one of them visible. */
-export const Username = textLine(maxUsernameCharacters)
+export const Username = textLineSchema(maxUsernameCharacters)
 
 /**
  * The language in which a person sees the interface. `und`: no language is chosen yet. In this

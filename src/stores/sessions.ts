@@ -371,7 +371,7 @@ export async function forgetSession(): Promise<void> {
   clearSession('signed-out')
   browserEnvironment().store(verifiedFileNamesStorageKey, undefined)
   try {
-    const { deleteRememberedUploads } = await import('./remembered-uploads.ts')
+    const { deleteRememberedUploads } = await import('./uploads/remembered-uploads.ts')
     await deleteRememberedUploads()
   } catch {
     // offline before this file was loaded: the next person's visit deletes the uploads

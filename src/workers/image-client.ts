@@ -10,7 +10,7 @@ import { createPool, type WorkerTaskOptions } from './pool.ts'
 const tool = 'vidimus/1 canvas'
 
 /** A reduced picture, and a description of how it was reduced. */
-export interface PictureReduction {
+export interface ReducedPictureWithTransform {
   blob: Blob
   transform: PictureTransform
 }
@@ -44,7 +44,7 @@ const askWorker = createPool<Blob, ReducedPicture | undefined>(
 export async function reducePicture(
   file: Blob,
   options: WorkerTaskOptions = {}
-): Promise<PictureReduction | undefined> {
+): Promise<ReducedPictureWithTransform | undefined> {
   if (!isReduciblePicture(file)) return undefined
   const reduced = await askWorker(file, options)
   if (!reduced) return undefined

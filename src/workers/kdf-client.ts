@@ -1,7 +1,7 @@
 import { AppError } from '../contract/kit/errors.ts'
 import { canonicalEmail } from '../core/input/email.ts'
 import { normalizePassword } from '../core/input/password.ts'
-import type { KdfReply, KdfRequest } from './kdf.ts'
+import type { SigningWorkerReply, SigningWorkerRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
@@ -14,7 +14,7 @@ export interface SigningWorker extends Signer {
   close(): void
 }
 
-type Question = Exclude<KdfRequest, { kind: 'open' }>
+type Question = Exclude<SigningWorkerRequest, { kind: 'open' }>
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
 
 /**
@@ -36,7 +36,7 @@ export function startSigningWorker(
   let closed: AppError | undefined
   let hasSpoken = false
   const worker = start()
-  worker.onmessage = ({ data }: MessageEvent<KdfReply>) => {
+  worker.onmessage = ({ data }: MessageEvent<SigningWorkerReply>) => {
     hasSpoken = true
     if (data.kind === 'closed') return end(new AppError('cancelled', 'The keys were kept a minute'))
     const answer = waiting.get(data.id)
@@ -51,7 +51,7 @@ export function startSigningWorker(
   }
   tell({ kind: 'open', email: canonical, password: normalized })
 
-  function tell(message: KdfRequest): void {
+  function tell(message: SigningWorkerRequest): void {
     worker.postMessage(message)
   }
 

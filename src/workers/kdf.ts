@@ -15,7 +15,7 @@ const keepMilliseconds = 60_000
  * A message from the page to the key worker. The worker does not validate the fields, because page
  * and worker belong to the same build. The signer checks every challenge before it signs.
  */
-export type KdfRequest =
+export type SigningWorkerRequest =
   // e-mail and password in canonical form
   | { kind: 'open'; email: string; password: string }
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
@@ -25,7 +25,7 @@ export type KdfRequest =
  * A message from the key worker to the page. `id` is the id of the message that it answers.
  * `closed`: the worker ends.
  */
-export type KdfReply =
+export type SigningWorkerReply =
   | { kind: 'signed'; id: number; text: string }
   | { kind: 'refused'; id: number; code: ErrorCode; detail: string }
   | { kind: 'closed' }
@@ -33,9 +33,9 @@ export type KdfReply =
 let signer: Signer | undefined
 let closing: ReturnType<typeof setTimeout> | undefined
 
-addEventListener('message', (event: MessageEvent<KdfRequest>) => void serve(event.data))
+addEventListener('message', (event: MessageEvent<SigningWorkerRequest>) => void serve(event.data))
 
-async function serve(request: KdfRequest): Promise<void> {
+async function serve(request: SigningWorkerRequest): Promise<void> {
   if (request.kind === 'open') {
     signer = open(request.email, request.password)
     closeLater()
@@ -104,6 +104,6 @@ function toAppError(error: unknown): AppError {
   return new AppError('internal', String(error))
 }
 
-function reply(message: KdfReply): void {
+function reply(message: SigningWorkerReply): void {
   postMessage(message)
 }

@@ -1,6 +1,6 @@
 import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
-import type { ReadReply, ReadWorkerMessage } from './read.ts'
+import type { ReadWorkerReply, ReadWorkerMessage } from './read.ts'
 
 /**
  * Minimum size in bytes of a file that a second worker reads. The hash worker reads smaller files
@@ -59,13 +59,13 @@ export function createPieceReader(start: () => PoolWorker = startWorker): (file:
 type Pieces = AsyncGenerator<Uint8Array, void>
 
 async function* readWith(worker: PoolWorker, file: Blob): Pieces {
-  const arrived: (ReadReply | { kind: 'died' })[] = []
+  const arrived: (ReadWorkerReply | { kind: 'died' })[] = []
   let hear = () => {}
-  const take = (reply: ReadReply | { kind: 'died' }) => {
+  const take = (reply: ReadWorkerReply | { kind: 'died' }) => {
     arrived.push(reply)
     hear()
   }
-  worker.onmessage = ({ data }: MessageEvent<ReadReply>) => take(data)
+  worker.onmessage = ({ data }: MessageEvent<ReadWorkerReply>) => take(data)
   worker.onerror = () => take({ kind: 'died' })
   const ask = (request: ReadWorkerMessage, transfer: Transferable[] = []) =>
     worker.postMessage(request, transfer)

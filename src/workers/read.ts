@@ -7,7 +7,7 @@ import { createBufferFiller, type FilledBuffer } from './buffer-filler.ts'
 export type ReadWorkerMessage = { file: Blob } | { buffer: ArrayBuffer }
 
 /** A message from the read worker. `ready` means that the worker has been loaded. */
-export type ReadReply =
+export type ReadWorkerReply =
   | { kind: 'ready' }
   | ({ kind: 'filled' } & FilledBuffer)
   | { kind: 'failed'; detail: string }
@@ -30,7 +30,7 @@ async function serve(empty: ArrayBuffer): Promise<void> {
   }
 }
 
-function reply(message: ReadReply, transfer: Transferable[] = []): void {
+function reply(message: ReadWorkerReply, transfer: Transferable[] = []): void {
   postMessage(message, { transfer })
 }
 

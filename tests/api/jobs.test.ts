@@ -8,7 +8,7 @@ import {
   deleteExpiredEvents,
   readEventSequenceBounds
 } from '../../src/server/domain/history/events.ts'
-import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency.ts'
+import { deleteExpiredResponsesStatement } from '../../src/server/domain/concurrency/idempotency.ts'
 import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
 import { deleteExpiredRowsJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'

@@ -101,7 +101,7 @@ const legal: Record<string, string> = {
   'src/shell/drop/drop-anywhere.ts': `
     import { targets } from './drop-targets.ts'
     export const drop = targets`,
-  'src/shell/drop/drop-targets.ts': 'export const targets = 1',
+  'src/shell/drop/drop-actions.ts': 'export const targets = 1',
   'src/shell/drawer.ts': `
     import { navigate } from 'astro:transitions/client'
     import { $groups } from '../stores/groups.ts'

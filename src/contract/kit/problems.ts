@@ -1,7 +1,7 @@
 import type { DisabledState } from './disabled.ts'
 import {
   AppError,
-  type DependentCounts,
+  type UsesByKind,
   type ErrorCode,
   errorCodes,
   type FieldErrors,
@@ -21,7 +21,7 @@ export interface Problem {
   fields_omitted?: number
   disabled?: DisabledState
   categories?: readonly SelectableCategory[]
-  uses?: DependentCounts
+  uses?: UsesByKind
   used?: number
   limit?: number
   resets_at?: string | null
@@ -91,7 +91,7 @@ export function errorFromProblem(status: number, body: unknown, retryAfter?: num
       ? { disabled: problem['disabled'] as unknown as DisabledState }
       : {}),
     ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
-    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as DependentCounts } : {}),
+    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as UsesByKind } : {}),
     ...(typeof problem['limit'] === 'number'
       ? { figures: problem as unknown as ReachedLimit }
       : {}),

@@ -39,7 +39,7 @@ function wellFormed() {
  * without control characters or direction controls. Parsing trims the text and normalizes it to
  * NFC.
  */
-export function textLine(max: number) {
+export function textLineSchema(max: number) {
   return z.string().check(
     z.trim(),
     z.minLength(1, { abort: true }),

@@ -19,14 +19,14 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 }
 
 /**
- * Adds the query parameter `redirect` to the address `target`, so that the visitor can return to
- * the page `place` later: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Does not add it if
- * `buildRedirect` returns an empty text for `place`.
+ * Adds the query parameter `redirect` to `address`, so that the visitor can return to the page
+ * `returnTo` later: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Does not add it if
+ * `buildRedirect` returns an empty text for `returnTo`.
  */
-export function withRedirect(target: string, place: RedirectTarget): string {
-  const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []
+export function withRedirect(address: string, returnTo: RedirectTarget): string {
+  const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(address) ?? []
   const parameters = new URLSearchParams(query)
-  const redirect = buildRedirect(place)
+  const redirect = buildRedirect(returnTo)
   if (redirect) parameters.set('redirect', redirect)
   return `${path}${parameters.size > 0 ? '?' : ''}${parameters}${hash}`
 }

@@ -57,7 +57,8 @@ export function DepositQueue(props: DepositQueueProps) {
 
   useEffect(() => {
     if (files.length === 0 || !category) return
-    onTaken({ count: addFiles(files, category), limit: maxUnfinishedDeposits })
+    const count = files.length - addFiles(files, category)
+    onTaken({ count, limit: maxUnfinishedDeposits })
   }, [files, category, onTaken])
 
   return (

@@ -17,7 +17,7 @@ import { DomainRecords } from './DomainRecords.tsx'
 import { DomainSettings } from './DomainSettings.tsx'
 import { DomainStateMark } from './DomainStateMark.tsx'
 import { GoLiveStep } from './GoLiveStep.tsx'
-import { PrimaryDomain } from './PrimaryDomain.tsx'
+import { ChangePrimaryDomain } from './ChangePrimaryDomain.tsx'
 import { WizardSteps } from './WizardSteps.tsx'
 import { type DomainStep, formatDomainStepQuery, parseDomainStep } from './wizard-step.ts'
 
@@ -176,7 +176,7 @@ function Contents({ domain }: DomainProps) {
     <>
       <DomainSettings key={domain.id} domain={domain} />
       <ThemeEditor domain={domain} />
-      <PrimaryDomain domain={domain} />
+      <ChangePrimaryDomain domain={domain} />
       {user?.permissions.includes('operator') && <MoveDomain domain={domain} />}
       <RecentChanges target={domain.id} shown={[domain, published]} />
     </>

@@ -5,7 +5,7 @@ import { restoreTheme } from '../../stores/admin/domains.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useUndo } from '../kit/use-undo.ts'
+import { useUndoMessage } from '../kit/use-undo.ts'
 import type { ThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeVersionsProps {
@@ -21,7 +21,7 @@ export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
   const { published, versions } = themes
-  const announceWithUndo = useUndo(t('domains.look.versions.undo'))
+  const announceWithUndo = useUndoMessage(t('domains.look.versions.undo'))
   const action = useAction({
     what: 'Restoring the look failed',
     async send(number: number) {

@@ -6,7 +6,7 @@ import { useTranslation } from './use-translation.ts'
  * Returns a function that shows the message `text` about a change, with a button that runs `undo`.
  * `label` is the text of the button. If `undo` fails, a second message says why.
  */
-export function useUndo(label: string): (text: string, undo: () => Promise<void>) => void {
+export function useUndoMessage(label: string): (text: string, undo: () => Promise<void>) => void {
   const { t } = useTranslation()
   return (text, undo) => {
     const run = async () => {

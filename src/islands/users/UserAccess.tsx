@@ -26,7 +26,7 @@ import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useUndo } from '../kit/use-undo.ts'
+import { useUndoMessage } from '../kit/use-undo.ts'
 import { LinkToPassOn } from './LinkToPassOn.tsx'
 
 interface MemberProps {
@@ -143,7 +143,7 @@ interface TitledProps extends MemberProps {
 
 function Enable({ member, title }: TitledProps) {
   const { t } = useTranslation()
-  const announceWithUndo = useUndo(t('person.access.undo'))
+  const announceWithUndo = useUndoMessage(t('person.access.undo'))
   const action = useAction({
     what: 'Enabling the person failed',
     async send() {
@@ -165,7 +165,7 @@ function Enable({ member, title }: TitledProps) {
 
 function Disable({ member, title }: TitledProps) {
   const { t } = useTranslation()
-  const announceWithUndo = useUndo(t('person.access.undo'))
+  const announceWithUndo = useUndoMessage(t('person.access.undo'))
   const done = (undo: UndoFunction) => {
     announceWithUndo(t('person.access.isDisabled', { who: personName(member) }), undo)
     // the form is gone

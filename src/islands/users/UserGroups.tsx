@@ -17,7 +17,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useUndo } from '../kit/use-undo.ts'
+import { useUndoMessage } from '../kit/use-undo.ts'
 import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 interface MemberProps {
@@ -31,7 +31,7 @@ interface MemberProps {
 export function UserGroups({ member }: MemberProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
-  const announceWithUndo = useUndo(t('person.access.undo'))
+  const announceWithUndo = useUndoMessage(t('person.access.undo'))
   const { id, groups, state } = member
   const removing = useAction({
     what: 'Removing the person from a group failed',

@@ -357,7 +357,7 @@ export interface Database {
     created_by: string
     expires_at: Date
     host: string
-    options: Json<ImportOptions>
+    options: Json<StoredUserImportOptions>
     row_count: number
     stored_count: Generated<number>
     stored_bytes: Generated<number>
@@ -421,7 +421,7 @@ export interface DisabledMark {
 }
 
 /** The options of an import of people. The administrator chooses them once for the whole import. */
-export interface ImportOptions {
+export interface StoredUserImportOptions {
   groups: string[]
   send_invitations: boolean
   locale: 'en' | 'fr' | null

@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { CompanyActivityTracker } from '../../core/active-companies.ts'
 import type { Api } from '../api/kit/context.ts'
-import { apiHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
+import { commonApiHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
 import type { Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
@@ -45,7 +45,7 @@ export interface HttpServerOptions {
 /** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { tenants, site, app, uploads, addressOf, present, log, headMs = 10_000 } = options
-  const { headers = apiHeaders } = options
+  const { headers = commonApiHeaders } = options
   const api = getRequestListener(
     async (request, { incoming, outgoing }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only

@@ -1,4 +1,4 @@
-import { checkFiles, deleteFilesOfRemovedCompanies } from '../domain/deposits/file-checks.ts'
+import { checkStoredFiles, deleteFilesOfRemovedCompanies } from '../domain/deposits/file-checks.ts'
 import type { Deps } from '../domain/deps.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
@@ -21,7 +21,7 @@ export function checkFilesJob(deps: Deps): Job {
     async run(stopping) {
       await deleteFilesOfRemovedCompanies(deps)
       await forEachCompany(deps, { job: name, stopping }, async company => {
-        const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
+        const { missing, damaged, ...counts } = await checkStoredFiles(deps, company, rehashAnHour)
         deps.log.info({ company, ...counts }, 'files checked')
         if (missing.length + damaged.length > 0) {
           deps.log.error(

@@ -9,10 +9,10 @@ import {
   bearerToken,
   parseIdempotencyKey,
   parseInput,
-  queryFields
+  parseQueryFields
 } from '../api/kit/admission.ts'
 import {
-  abandonDirectUpload,
+  discardDirectUpload,
   beginDirectUpload,
   createFingerprintOnlyDeposit,
   type DirectUploadFile,
@@ -86,7 +86,7 @@ async function readFile(
   const person = await admitPerson(deps, tenant, putDeposit, token, { address })
   closeWhenApiKeyEnds(deps, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
-  const input = parseInput(putDeposit, queryFields(searchParams))
+  const input = parseInput(putDeposit, parseQueryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {
     throw new AppError('unsupported_media_type', 'The body must be the plain bytes of the file')
   }
@@ -182,7 +182,7 @@ async function abandon(
   for (const seconds of abandonAfterSeconds) {
     await sleep(seconds * 1000)
     try {
-      return await abandonDirectUpload(deps, file, upload, state)
+      return await discardDirectUpload(deps, file, upload, state)
     } catch (error) {
       deps.log.warn(
         { company: upload.company_id, upload: upload.id, err: error },

@@ -18,7 +18,7 @@ import {
   completeUpload,
   getUpload,
   requireIncompleteUpload,
-  requireOpenUpload,
+  refuseCancelledOrLapsedUpload,
   restoreReservation,
   type Upload,
   uploadBusyError
@@ -202,7 +202,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     if (held !== undefined) await receiveWhole(upload, gone)
     // either no byte has arrived, or the upload has changed since it was read
     const current = await getUpload(deps, upload)
-    requireOpenUpload(current)
+    refuseCancelledOrLapsedUpload(current)
     if (current.state === 'uploading' && current.generation === upload.generation) return held ?? 0
     return offsetOf(current, gone)
   }
@@ -252,7 +252,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       id: id.data.id
     })
     requireTusHeaders(request)
-    requireOpenUpload(upload)
+    refuseCancelledOrLapsedUpload(upload)
     if (route === deleteUpload) {
       await cancelUpload(deps, upload)
       locks.stop(keyOf(upload), new AppError('cancelled', 'The upload has been cancelled'))

@@ -1,10 +1,10 @@
 import { isOnPage, runInBackground } from '../kit/page.ts'
 import {
   companyIdOfUsersPage,
-  type DropTarget,
-  dropTargetOf,
+  type DropAction,
+  dropActionOf,
   dropTargetSelector
-} from './drop-targets.ts'
+} from './drop-actions.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
@@ -26,7 +26,7 @@ export function startDropAnywhere(): void {
     end()
     if (!carriesFiles(event) || !event.dataTransfer) return
     event.preventDefault()
-    const to = target && dropTargetOf(target)
+    const to = target && dropActionOf(target)
     if (to) void hand(to, event.dataTransfer)
   })
   // no other event reports that a drag ended outside the window or by Escape
@@ -40,7 +40,7 @@ export function startDropAnywhere(): void {
   })
 }
 
-function pasteTarget(): DropTarget {
+function pasteTarget(): DropAction {
   if (companyIdOfUsersPage() !== undefined) return 'import'
   return isOnPage('deposit') ? 'deposit' : 'verify'
 }
@@ -74,7 +74,7 @@ function end(): void {
   overlay?.hideDropTargets()
 }
 
-async function hand(to: DropTarget, transfer: DataTransfer): Promise<void> {
+async function hand(to: DropAction, transfer: DataTransfer): Promise<void> {
   // before the first await, because the browser empties the list after the event
   const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
   const { handOffDroppedItems } = await import('./dropped-files.ts')

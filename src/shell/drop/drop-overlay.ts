@@ -2,11 +2,11 @@ import { createElement } from '../kit/elements.ts'
 import { isOnPage, isSignedIn, shellTranslator } from '../kit/page.ts'
 import {
   companyIdOfUsersPage,
-  type DropTarget,
-  dropTargetOf,
+  type DropAction,
+  dropActionOf,
   dropTargetSelector,
   dropZoneSelector
-} from './drop-targets.ts'
+} from './drop-actions.ts'
 
 interface Box {
   left: number
@@ -62,7 +62,7 @@ function mayDeposit(): boolean {
 }
 
 function label(zone: HTMLElement): void {
-  const name = dropTargetOf(zone)
+  const name = dropActionOf(zone)
   if (!name || zone.dataset['says'] !== undefined) return
   const t = shellTranslator()
   zone.dataset['says'] = t(`shell.drop.${name}`)
@@ -82,7 +82,7 @@ function open(): HTMLElement {
   return box
 }
 
-function targets(): DropTarget[] {
+function targets(): DropAction[] {
   if (companyIdOfUsersPage() !== undefined) return ['import']
   return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
 }

@@ -2,7 +2,7 @@ import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
 import { pagePath } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
-import { companyIdOfUsersPage, type DropTarget } from './drop-targets.ts'
+import { companyIdOfUsersPage, type DropAction } from './drop-actions.ts'
 
 interface Dropped {
   files: File[]
@@ -36,7 +36,7 @@ export interface DroppedItem {
  * including those in folders.
  */
 export async function handOffDroppedItems(
-  to: DropTarget,
+  to: DropAction,
   items: readonly DroppedItem[]
 ): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
@@ -53,7 +53,7 @@ export async function handOffDroppedItems(
   await navigate(path)
 }
 
-function pathFor(to: DropTarget): string {
+function pathFor(to: DropAction): string {
   return to === 'import'
     ? pagePath('importUsers', { company: companyIdOfUsersPage() ?? '' })
     : `/${to}`

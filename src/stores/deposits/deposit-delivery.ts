@@ -3,9 +3,9 @@ import { type createDeposit, MediaType } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
-import type { PictureReduction } from '../../workers/image-client.ts'
+import type { ReducedPictureWithTransform } from '../../workers/image-client.ts'
 import type { WorkerTaskOptions } from '../../workers/pool.ts'
-import type { RememberedUpload } from '../remembered-uploads.ts'
+import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import type { CallRetrier } from '../retries.ts'
 import type { SendBatch } from './batch-client.ts'
 import { createDepositBatches } from './deposit-batches.ts'
@@ -17,14 +17,14 @@ import {
   restoreDepositEntry,
   toRememberedUpload
 } from './deposit-list.ts'
-import type { TusClient } from './tus-client.ts'
+import type { TusClient } from '../uploads/tus-client.ts'
 
 const checkMs = 2000
 const maxChecks = 4
 
 export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffset'> {
   hash: (file: Blob, options: WorkerTaskOptions) => Promise<string>
-  reduce: (file: Blob, options: WorkerTaskOptions) => Promise<PictureReduction | undefined>
+  reduce: (file: Blob, options: WorkerTaskOptions) => Promise<ReducedPictureWithTransform | undefined>
   reserve: (
     input: z.input<typeof createDeposit.input>,
     idempotencyKey: string

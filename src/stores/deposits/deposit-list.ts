@@ -1,9 +1,9 @@
 import { atom, type WritableAtom } from 'nanostores'
 import type { AppError, ErrorCode } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { PictureReduction } from '../../workers/image-client.ts'
+import type { ReducedPictureWithTransform } from '../../workers/image-client.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import type { RememberedUpload } from '../remembered-uploads.ts'
+import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import { isTransient } from '../retries.ts'
 import {
   type DepositCategory,
@@ -73,7 +73,7 @@ export interface PreparedFile {
   original: string
   stored: string
   bytes: Blob
-  reduction: PictureReduction | undefined
+  reduction: ReducedPictureWithTransform | undefined
 }
 
 type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' | 'handle'>

@@ -3,7 +3,7 @@ import { AppError, asAppError, type ErrorCode } from '../../contract/kit/errors.
 import { fieldErrors } from '../../contract/kit/field-errors.ts'
 import { maxFileBytes } from '../../contract/kit/limits.ts'
 import { acceptsMediaType } from '../../core/media-types.ts'
-import type { RememberedUpload } from '../remembered-uploads.ts'
+import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import { createCallRetrier, isTransient } from '../retries.ts'
 import { createDepositSteps, type DeliveryDependencies, mediaTypeOf } from './deposit-delivery.ts'
 import {
@@ -95,11 +95,12 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     // adding files may succeed again, for example after a limit was raised
     limits.delete(category.id)
     let places = Math.max(0, maxUnfinishedDeposits - open - toAdd.length)
-    let turnedAway = 0
+    let added = 0
     for (const file of files) {
       const missing = findMissing(file)
+      if (!missing && places === 0) continue
+      added += 1
       if (missing) attach(missing, file, false)
-      else if (places === 0) turnedAway += 1
       else {
         places -= 1
         toAdd.push({ file, category })
@@ -110,7 +111,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     else if (!isAdding) addSlice()
     isAdding = toAdd.length > 0
     list.updateSummary()
-    return turnedAway
+    return added
   }
 
   function addSlice(): void {

@@ -5,7 +5,7 @@ import { reducePicture } from '../../workers/image-client.ts'
 import { browserEnvironment } from '../environment.ts'
 import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
 import { addRequestListener, loadRequests } from '../history/requests.ts'
-import { createRememberedUploads } from '../remembered-uploads.ts'
+import { createRememberedUploads } from '../uploads/remembered-uploads.ts'
 import {
   addSessionEndListener,
   addSessionStartListener,
@@ -20,8 +20,8 @@ import { refreshUser } from '../signed-in-user.ts'
 import { createBatchClient } from './batch-client.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
-import { sendUploadRequest, type UploadRequest, type UploadResponse } from './http-upload.ts'
-import { createTusClient } from './tus-client.ts'
+import { sendUploadRequest, type UploadRequest, type UploadResponse } from '../uploads/http-upload.ts'
+import { createTusClient } from '../uploads/tus-client.ts'
 
 export type { DepositCategory, QueuedDeposit }
 
@@ -92,10 +92,7 @@ export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, remo
 
 let isStarted = false
 
-/**
- * Adds files to the queue. Returns the number of files that it did not add, because the queue is
- * full.
- */
+/** Adds files to the queue until it is full. Returns the number of files that it has added. */
 export function addFiles(files: readonly File[], category: DepositCategory): number {
   start()
   return queue.addFiles(files, category)

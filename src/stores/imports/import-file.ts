@@ -2,7 +2,7 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   assignColumn,
   type ColumnMapping,
-  fieldsByHeading,
+  listFieldsByHeading,
   guessMapping,
   hasHeaderRow,
   type ImportField
@@ -12,7 +12,7 @@ import type { RowScan } from '../../workers/csv-files.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
-import { loadRememberedColumns, rememberColumns } from './import-memory.ts'
+import { loadFieldsByHeading, rememberFieldsByHeading } from './import-memory.ts'
 
 /** Why a whole file cannot be imported. */
 export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
@@ -77,7 +77,7 @@ export function setFieldColumn(field: string, column: number | undefined): void 
 export function rememberColumnMapping({ name }: ImportKind): void {
   const now = $importFile.get()
   if (now.status !== 'read' || !now.dialect.hasHeader) return
-  rememberColumns(name, fieldsByHeading(now.rows[0] ?? [], now.mapping))
+  rememberFieldsByHeading(name, listFieldsByHeading(now.rows[0] ?? [], now.mapping))
 }
 
 /** Removes the chosen file from the page. */
@@ -115,7 +115,7 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
           fields,
           headingsOf({ dialect, rows }),
           firstDataRows({ dialect, rows }),
-          loadRememberedColumns(kind.name)
+          loadFieldsByHeading(kind.name)
         )
     const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
     $importFile.set(next)

@@ -37,7 +37,7 @@ const mostOrigins = 20
  * Returns the fields that the person chose in the last import of this company and kind, by the
  * heading of their column. A heading without a field has `''`.
  */
-export function loadRememberedColumns(kind: string): Record<string, string> {
+export function loadFieldsByHeading(kind: string): Record<string, string> {
   const columns = Columns.safeParse(read(columnsKey(kind))).data ?? []
   return Object.fromEntries(columns.map(({ heading, field }) => [heading, field]))
 }
@@ -46,7 +46,7 @@ export function loadRememberedColumns(kind: string): Record<string, string> {
  * Stores the field that the person chose for each heading, as a proposal for the next file of this
  * company and kind.
  */
-export function rememberColumns(kind: string, columns: Record<string, string>): void {
+export function rememberFieldsByHeading(kind: string, columns: Record<string, string>): void {
   const list = Object.entries(columns).map(([heading, field]) => ({ heading, field }))
   browserEnvironment().store(columnsKey(kind), JSON.stringify(list))
 }

@@ -4,7 +4,7 @@ import { getDeposit } from '../../../src/contract/deposits.ts'
 import { getRequest } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { checkFiles } from '../../../src/server/domain/deposits/file-checks.ts'
+import { checkStoredFiles } from '../../../src/server/domain/deposits/file-checks.ts'
 import { eraseExpiredFiles } from '../../../src/server/domain/deposits/file-retention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
@@ -81,7 +81,7 @@ test('keeps a file that another deposit still needs', async () => {
   expect(await contentOf(short.deposit_id ?? '')).toBe(404)
   expect(await contentOf(long.deposit_id ?? '')).toBe(200)
   expect(long.keep_until).toBeUndefined()
-  expect(await checkFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
+  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
 })
 
 test('erases a file that two deposits share when the last of them is due', async () => {
@@ -97,7 +97,7 @@ test('erases a file that two deposits share when the last of them is due', async
   await erase(4)
   expect(await contentOf(last.deposit_id ?? '')).toBe(404)
   expect(await storageOf(ada)).toEqual(before)
-  expect(await checkFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], removed: 0 })
+  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], removed: 0 })
 })
 
 test('leaves a file whose deletion failed to the next check of the files', async () => {
@@ -115,7 +115,7 @@ test('leaves a file whose deletion failed to the next check of the files', async
   expect(await contentOf(deposit_id ?? '')).toBe(404)
   await erase(2)
   expect(await storageOf(ada)).toEqual(before)
-  const check = await checkFiles({ ...app.deps, clock }, ada.company, 0)
+  const check = await checkStoredFiles({ ...app.deps, clock }, ada.company, 0)
   expect(check).toMatchObject({ missing: [], removed: 1 })
 })
 
@@ -129,7 +129,7 @@ test('keeps a file that is deposited again while it is erased', async () => {
     expect(again.state).toBe('done')
     expect(await contentOf(again.deposit_id ?? '')).toBe(200)
   }
-  expect(await checkFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
+  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
 })
 
 test('erases more files than fit into one transaction, and each once', async () => {

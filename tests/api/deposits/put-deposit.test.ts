@@ -12,7 +12,7 @@ import { listRequests, ProcessedRequest } from '../../../src/contract/requests.t
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import {
-  abandonDirectUpload,
+  discardDirectUpload,
   beginDirectUpload
 } from '../../../src/server/domain/deposits/direct-uploads.ts'
 import type { Upload } from '../../../src/server/domain/deposits/uploads.ts'
@@ -220,11 +220,11 @@ test('leaves the key to the call that has taken it over', async () => {
   app.deps.blobs.discardStaged = async () => {
     second = await begun()
   }
-  await abandonDirectUpload(app.deps, file, first, 'cancelled')
+  await discardDirectUpload(app.deps, file, first, 'cancelled')
   app.deps.blobs.discardStaged = discardStaged
   expect(second).toBeDefined()
   await expect(begun()).rejects.toMatchObject({ code: 'idempotency_in_flight' })
-  if (second) await abandonDirectUpload(app.deps, file, second, 'cancelled')
+  if (second) await discardDirectUpload(app.deps, file, second, 'cancelled')
   expect(await reserved()).toBe(0)
 })
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/contract/kit/errors.ts'
-import { apiHeaders } from '../../../src/server/api/kit/responses.ts'
+import { commonApiHeaders } from '../../../src/server/api/kit/responses.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
 let app: TestApp
@@ -35,7 +35,7 @@ describe('what is refused before it is a request', () => {
   ])('the host %s is refused with them', async (host, status) => {
     const answer = await app.request(host, { path: '/user' })
     expect(answer.status).toBe(status)
-    expect(answer.headers).toMatchObject(apiHeaders)
+    expect(answer.headers).toMatchObject(commonApiHeaders)
   })
 
   test('says so within an answer that has begun by its end alone', async () => {
@@ -63,7 +63,7 @@ describe('a path that reads differently to a proxy', () => {
     const answer = await app.request('api.acme.localhost', { path, headers: await token() })
     expect(answer.status).toBe(404)
     expect(answer.headers).toMatchObject({
-      ...apiHeaders,
+      ...commonApiHeaders,
       'content-type': 'application/problem+json'
     })
     expect(JSON.parse(answer.body.toString()).code).toBe('not_found')
@@ -81,7 +81,7 @@ describe('a path that reads differently to a proxy', () => {
 function expectRefusal(answer: string, status: number, code: string | undefined): void {
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   expect(head.split('\r\n')[0]).toMatch(`HTTP/1.1 ${status} `)
-  for (const [name, value] of Object.entries(apiHeaders))
+  for (const [name, value] of Object.entries(commonApiHeaders))
     expect(head).toContain(`${name}: ${value}`)
   if (code === undefined) expect(body).not.toContain('{')
   else {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { KdfReply } from '../../../src/workers/kdf.ts'
+import type { SigningWorkerReply } from '../../../src/workers/kdf.ts'
 import { startSigningWorker } from '../../../src/workers/kdf-client.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
 
@@ -94,7 +94,7 @@ function makeWorker() {
     terminate() {
       worker.terminated = true
     },
-    say(reply: KdfReply) {
+    say(reply: SigningWorkerReply) {
       // as: the client needs no more of a Worker and its events than these members
       worker.onmessage?.call(worker as unknown as Worker, { data: reply } as MessageEvent)
     },

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { createBufferFiller } from '../../../src/workers/buffer-filler.ts'
 import { fingerprintInPieces } from '../../../src/workers/fingerprint.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
-import type { ReadReply, ReadWorkerMessage } from '../../../src/workers/read.ts'
+import type { ReadWorkerReply, ReadWorkerMessage } from '../../../src/workers/read.ts'
 import { createPieceReader } from '../../../src/workers/read-client.ts'
 
 const megabyte = 1024 * 1024
@@ -41,7 +41,7 @@ function makeWorker({
     if (filled > failsAfter || !fill) return say({ kind: 'failed', detail: 'NotReadableError' })
     say({ kind: 'filled', ...(await fill(buffer)) })
   }
-  function say(data: ReadReply): void {
+  function say(data: ReadWorkerReply): void {
     const event = new MessageEvent('message', { data })
     worker.onmessage?.call(worker as unknown as Worker, event) // as: nobody reads `this`
   }

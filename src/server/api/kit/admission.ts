@@ -117,7 +117,7 @@ export function parseInput<Input extends z.ZodMiniType>(
 }
 
 /** Returns the fields of a query string. Throws `invalid_input` for a field that occurs twice. */
-export function queryFields(query: URLSearchParams): Record<string, string> {
+export function parseQueryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
     if (values.has(name)) {

@@ -11,7 +11,7 @@ import { attachmentHeader } from '../../../core/http/content-disposition.ts'
 import { includesEtag } from '../../../core/http/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
-import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
+import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'
 import { resolveAdministeredCompany } from './administered-company.ts'
 import {
   type AccessRules,
@@ -19,7 +19,7 @@ import {
   bearerToken,
   parseIdempotencyKey,
   parseInput,
-  queryFields,
+  parseQueryFields,
   refuseSuspendedCompany,
   requirePasswordConfirmation
 } from './admission.ts'
@@ -185,7 +185,7 @@ async function admit(
     const id = c.req.param('id') ?? ''
     // a browser that follows a download link keeps showing its page if the response is an error
     c.header('content-disposition', attachmentHeader('error.json'))
-    c.set('person', await resolveDownloadLink(c.get('deps'), { tenant, id, link }))
+    c.set('person', await authenticateDownloadLink(c.get('deps'), { tenant, id, link }))
   } else if (token === undefined && route.access === 'public') {
     refuseSuspendedCompany(tenant, route)
     // counted before the body is read; calls from within the process render pages and are never
@@ -228,7 +228,7 @@ async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string
 }
 
 function query(c: ApiContext): Record<string, string> {
-  return queryFields(new URL(c.req.url).searchParams)
+  return parseQueryFields(new URL(c.req.url).searchParams)
 }
 
 async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {

@@ -15,15 +15,15 @@ const exposedHeaders =
  */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
   return scheme === 'https'
-    ? { ...apiHeaders, 'strict-transport-security': hstsHeader }
-    : apiHeaders
+    ? { ...commonApiHeaders, 'strict-transport-security': hstsHeader }
+    : commonApiHeaders
 }
 
 /**
  * The headers that every API response has under http as well as https. `apiHeadersFor` adds one
  * more for https.
  */
-export const apiHeaders = {
+export const commonApiHeaders = {
   'content-security-policy': apiCsp,
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-site',

@@ -5,10 +5,10 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
-import { runOnce } from '../idempotency.ts'
+import { runOnce } from '../concurrency/idempotency.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { queueInvitationsAgain, requireInvitable } from './invitations.ts'
-import { type LockedMembers, lockMemberRows } from './locked-members.ts'
+import { type MembersWithLockedRows, lockMemberRows } from './member-row-locks.ts'
 import {
   deleteMembers,
   disableMembers,
@@ -116,7 +116,7 @@ export async function readNextPeopleIds(
 
 function refusalOf(
   { by, change: { action } }: Treatment,
-  people: LockedMembers,
+  people: MembersWithLockedRows,
   id: string
 ): ErrorCode | undefined {
   try {
@@ -140,7 +140,7 @@ async function apply(
   tx: Tx,
   deps: BulkDeps,
   { sender, by, change }: Treatment,
-  people: LockedMembers,
+  people: MembersWithLockedRows,
   ids: string[]
 ): Promise<string[]> {
   if (ids.length === 0) return []

@@ -8,7 +8,7 @@ import { encryptedKeyColumns, replacePublicKey, verifyKeyProof } from '../key-pr
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
-import { type AuthenticatedCaller, endSessions } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, endSessionsOfPeople } from '../sessions/sessions.ts'
 import {
   lockPersonRow,
   lockPublicKeyRow,
@@ -105,7 +105,7 @@ export async function confirmEmail(
         .execute()
       await replacePublicKey(tx, deps, user_id, change)
       await revokeMailedLinks(tx, user_id)
-      await endSessions(tx, deps, [user_id], session_id)
+      await endSessionsOfPeople(tx, deps, [user_id], session_id)
       addAuditEntry(tx, deps, {
         by: person,
         action: 'user.change_email',

@@ -7,7 +7,7 @@ import { readImport } from '../imports/imports.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
 import { createLinksForInvitees, requireInvitable } from './invitations.ts'
-import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
+import { type MemberWithLockedRow, type MembersWithLockedRows, lockMemberRows } from './member-row-locks.ts'
 
 /**
  * Creates invitation links for the administrator to pass on. With a filter, creates links only for
@@ -55,7 +55,7 @@ async function narrowed(tx: Tx, people: BulkSelection): Promise<BulkSelection> {
   return { ...people, filter: { state: 'invited', ...filter } }
 }
 
-function invitable(members: LockedMembers, id: string): LockedMember[] {
+function invitable(members: MembersWithLockedRows, id: string): MemberWithLockedRow[] {
   try {
     const member = members.get(id)
     requireInvitable(member)

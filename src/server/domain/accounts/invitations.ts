@@ -6,14 +6,14 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
 import { findPrimaryDomain, webOriginOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
-import { runOnce } from '../idempotency.ts'
+import { runOnce } from '../concurrency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
-import { type LockedMember, lockMemberRow } from './locked-members.ts'
+import { type MemberWithLockedRow, lockMemberRow } from './member-row-locks.ts'
 import { addUser } from './new-users.ts'
-import { lockPersonRow, type MailTokenPublicKey, setPublicKeyWithMailToken } from './user-keys.ts'
+import { lockPersonRow, type PublicKeyWithMailToken, setPublicKeyWithMailToken } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
@@ -179,7 +179,7 @@ export async function resendInvitation(
  * Throws `already_active` if the person has a password already, and `person_disabled` if the person
  * is disabled.
  */
-export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
+export function requireInvitable({ state }: Pick<MemberWithLockedRow, 'state'>): void {
   if (state === 'disabled') throw new AppError('person_disabled', 'Enable the person first')
   if (state === 'active') {
     throw new AppError('already_active', 'The person has activated their account')
@@ -198,14 +198,14 @@ export async function queueInvitationsAgain(
     sender,
     by,
     members
-  }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly LockedMember[] }
+  }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly MemberWithLockedRow[] }
 ): Promise<Queued[]> {
   for (const { id } of members)
     addAuditEntry(tx, deps, { by, action: 'user.invite_again', target: id })
   return queueInvitations(tx, deps, sender, members)
 }
 
-interface Activation extends MailTokenPublicKey {
+interface Activation extends PublicKeyWithMailToken {
   username: string
   locale?: 'en' | 'fr' | undefined
 }
@@ -239,7 +239,7 @@ export async function activateUser(
   })
 }
 
-type Invitee = Pick<LockedMember, 'id' | 'email' | 'locale'>
+type Invitee = Pick<MemberWithLockedRow, 'id' | 'email' | 'locale'>
 
 type Queued = Pick<InvitationResult, 'queued_until'>
 

@@ -10,18 +10,18 @@ import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import {
   type AuthenticatedCaller,
-  endSessions,
+  endSessionsOfPeople,
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../concurrency/versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
-  type LockedMember,
-  type LockedMembers,
+  type MemberWithLockedRow,
+  type MembersWithLockedRows,
   lockMemberRow,
   lockMemberRows
-} from './locked-members.ts'
+} from './member-row-locks.ts'
 import { readMember } from './members.ts'
 import { deleteSignUps } from './signups.ts'
 
@@ -176,7 +176,7 @@ async function changeOne(
 
 interface Targets {
   by: AuthenticatedCaller
-  members: readonly LockedMember[]
+  members: readonly MemberWithLockedRow[]
 }
 
 /**
@@ -190,7 +190,7 @@ export function requireNotOneself(by: AuthenticatedCaller, id: string): void {
 interface Erasures {
   sender: SendingCompany
   by: AuthenticatedCaller
-  people: LockedMembers
+  people: MembersWithLockedRows
   ids: readonly string[]
 }
 
@@ -248,7 +248,7 @@ export async function enableMembers(
   const disabled = members.filter(member => member.disabled)
   const ids = disabled.map(({ id }) => id)
   await setMemberColumns(tx, ids, { disabled: null, tokens_valid_after: deps.clock() })
-  await endSessions(tx, deps, ids)
+  await endSessionsOfPeople(tx, deps, ids)
   for (const { id, disabled: before } of disabled) {
     const change = { before: { disabled: before }, after: {} }
     addAuditEntry(tx, deps, { by, action: 'user.enable', target: id, ...change })

@@ -18,7 +18,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { readPersonUsageByGroup } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
 import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
-import { waitingSignUpCondition } from './locked-members.ts'
+import { waitingSignUpCondition } from './member-row-locks.ts'
 
 /** Selects people of a company: those who match every field that is set. */
 export interface MemberFilter {

@@ -4,7 +4,7 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
-import { endSessions } from '../sessions/sessions.ts'
+import { endSessionsOfPeople } from '../sessions/sessions.ts'
 import {
   type PasswordDeps,
   type PasswordProof,
@@ -27,7 +27,7 @@ export async function changeKey(
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     await setPublicKey(tx, deps, user_id, proof)
-    await endSessions(tx, deps, [user_id], session_id)
+    await endSessionsOfPeople(tx, deps, [user_id], session_id)
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     addAuditEntry(tx, deps, { by: person, action: 'user.change_password', target: user_id })
   })

@@ -3,8 +3,8 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
-import { endSessions } from '../sessions/sessions.ts'
-import { type MailTokenPublicKey, setPublicKeyWithMailToken } from './user-keys.ts'
+import { endSessionsOfPeople } from '../sessions/sessions.ts'
+import { type PublicKeyWithMailToken, setPublicKeyWithMailToken } from './user-keys.ts'
 
 /**
  * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
@@ -26,13 +26,13 @@ export async function requestReset(
  */
 export async function resetKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
-  { tenant, token, public_key_jwt }: MailTokenPublicKey
+  { tenant, token, public_key_jwt }: PublicKeyWithMailToken
 ): Promise<void> {
   const { company_id } = tenant
   await inCompany(deps.db, company_id, async tx => {
     const given = { tenant, purpose: 'reset', token, public_key_jwt } as const
     const { user_id, email, locale } = await setPublicKeyWithMailToken(tx, deps, given)
-    await endSessions(tx, deps, [user_id])
+    await endSessionsOfPeople(tx, deps, [user_id])
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     const by = { id: user_id, company_id }
     addAuditEntry(tx, deps, { by, action: 'user.reset_password', target: user_id })

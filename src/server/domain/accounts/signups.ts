@@ -27,11 +27,11 @@ import {
 import {
   type AuthenticatedCaller,
   confirmPendingSessions,
-  endSessions,
+  endSessionsOfPeople,
   signalSessionChanges
 } from '../sessions/sessions.ts'
 import { type InvitationResult, scheduleInvitations } from './invitations.ts'
-import { waitingSignUpCondition } from './locked-members.ts'
+import { waitingSignUpCondition } from './member-row-locks.ts'
 import { addUser } from './new-users.ts'
 import { lockPersonRow } from './user-keys.ts'
 
@@ -157,7 +157,7 @@ export async function confirmSignUpEmail(
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { id: subject, email, ...made }))) throw over()
-    if (proof) await endSessions(tx, deps, [subject])
+    if (proof) await endSessionsOfPeople(tx, deps, [subject])
     else await confirmPendingSessions(tx, deps, subject)
     await deleteSignUps(tx, deps, { email })
     addAuditEntry(tx, deps, {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ImportOptions } from '../../db/schema.ts'
+import type { StoredUserImportOptions } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts'
 export async function checkUserImportRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { id, options }: { id: string; options: ImportOptions },
+  { id, options }: { id: string; options: StoredUserImportOptions },
   numbers: number[]
 ): Promise<void> {
   const company_id = tx.companyId

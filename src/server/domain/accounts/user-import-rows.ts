@@ -20,7 +20,7 @@ import {
   updateById,
   updateInCompany
 } from '../../db/company-queries.ts'
-import type { ImportOptions } from '../../db/schema.ts'
+import type { StoredUserImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
@@ -129,7 +129,7 @@ export async function skipUserImportRows(
 
 interface Changed {
   id: string
-  options: ImportOptions
+  options: StoredUserImportOptions
   numbers: number[]
   /** The e-mails of the changed rows. A replaced row counts with its old and its new e-mail. */
   rows: { email: string | null }[]

@@ -101,7 +101,7 @@ export async function lockPublicKeyRow(
 }
 
 /** A public key that a person sets with the token of a mailed link. */
-export interface MailTokenPublicKey {
+export interface PublicKeyWithMailToken {
   tenant: Tenant
   token: string
   public_key_jwt: string
@@ -116,7 +116,7 @@ export interface MailTokenPublicKey {
 export async function setPublicKeyWithMailToken(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  { tenant, purpose, token, public_key_jwt }: MailTokenPublicKey & { purpose: 'activate' | 'reset' }
+  { tenant, purpose, token, public_key_jwt }: PublicKeyWithMailToken & { purpose: 'activate' | 'reset' }
 ): Promise<{ user_id: string; email: string; locale: string }> {
   const given = { purpose, token }
   const { subject: user_id, email } = await readMailToken(tx, deps, given)

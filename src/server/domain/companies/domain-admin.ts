@@ -16,7 +16,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../concurrency/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,

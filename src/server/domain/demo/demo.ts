@@ -21,7 +21,7 @@ import {
 } from '../deposits/uploads.ts'
 import { createFingerprintVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Lease, leaseRow, releaseLease, renewLease } from '../leases.ts'
+import { type LeaseSettings, leaseRow, releaseLease, renewLease } from '../concurrency/leases.ts'
 import {
   type DemoDocument,
   type DemoVerification,
@@ -45,7 +45,7 @@ const dayMs = 86_400_000
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
-const seeding: Lease<'company'> = { table: 'company', until: 'demo_leased_until', ms: 10_000 }
+const seeding: LeaseSettings<'company'> = { table: 'company', until: 'demo_leased_until', ms: 10_000 }
 
 interface Demo {
   company_id: CompanyId

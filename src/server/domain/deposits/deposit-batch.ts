@@ -13,7 +13,7 @@ import {
   idempotencyKeyReusedError,
   releaseIdempotencyKeys,
   storeIdempotentResponses
-} from '../idempotency.ts'
+} from '../concurrency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { chargeDeposits, planDepositCharges } from '../limits/quotas.ts'
 import {

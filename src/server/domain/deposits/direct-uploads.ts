@@ -5,7 +5,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseFallbackCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
-import { deleteStoredResponse, type IdempotentCall, runOnce } from '../idempotency.ts'
+import { deleteStoredResponse, type IdempotentCall, runOnce } from '../concurrency/idempotency.ts'
 import { getCategoryRulesForFile } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, createUpload } from './new-deposits.ts'
@@ -80,7 +80,7 @@ export async function beginDirectUpload(
           retryAfter: 5
         })
       }
-      await abandonDirectUpload(deps, file, upload, 'cancelled')
+      await discardDirectUpload(deps, file, upload, 'cancelled')
     } else {
       await inCompany(deps.db, file.company_id, tx => forget(tx, file, upload))
     }
@@ -111,7 +111,7 @@ export async function finishDirectUpload(
  * and the idempotency key can be used again. Does nothing if the upload was completed or ended in
  * the meantime.
  */
-export async function abandonDirectUpload(
+export async function discardDirectUpload(
   deps: Deps,
   file: DirectUploadFile,
   upload: Upload,

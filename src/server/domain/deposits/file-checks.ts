@@ -41,7 +41,7 @@ export interface FileCheckReport {
  * files to read, from 0 to 1. Deletes files older than a day that belong to no upload and no
  * deposit.
  */
-export async function checkFiles(
+export async function checkStoredFiles(
   deps: Deps,
   company_id: CompanyId,
   rehash: number

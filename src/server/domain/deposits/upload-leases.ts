@@ -1,10 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { freeLeaseCondition, type Lease, leaseRow, releaseLease, renewLease } from '../leases.ts'
-import { getUpload, requireIncompleteUpload, requireOpenUpload, type Upload } from './uploads.ts'
+import { unleasedCondition, type LeaseSettings, leaseRow, releaseLease, renewLease } from '../concurrency/leases.ts'
+import { getUpload, requireIncompleteUpload, refuseCancelledOrLapsedUpload, type Upload } from './uploads.ts'
 
-const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
+const writing: LeaseSettings<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a process renews its write lease while bytes arrive, in milliseconds. */
 export const writeLeaseRenewalMs = writing.ms / 3
 
@@ -46,7 +46,7 @@ export async function takeWriteLease(
     const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
       leaseRow(tx, writing, now, {
         id: upload.id,
-        free: sql`${freeLeaseCondition(writing, now)} or writer = ${writer}::uuid
+        free: sql`${unleasedCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,
         where: isCurrent(upload),
         set: {
@@ -60,7 +60,7 @@ export async function takeWriteLease(
       return { writer, upload: { ...upload, generation: row.generation }, isTakenOver }
     }
     upload = await getUpload(deps, upload)
-    requireOpenUpload(upload)
+    refuseCancelledOrLapsedUpload(upload)
     requireIncompleteUpload(upload)
     if (upload.generation === generation && upload.writer_until) {
       return { heldUntil: upload.writer_until }

@@ -4,7 +4,7 @@ import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { recordRequestState } from '../history/requests.ts'
-import { type Lease, leaseNextRow, releaseLease, renewLease } from '../leases.ts'
+import { type LeaseSettings, leaseNextRow, releaseLease, renewLease } from '../concurrency/leases.ts'
 import { chargeReservation } from '../limits/quotas.ts'
 import { readNamesForRecord, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
@@ -22,7 +22,7 @@ import {
  * The lease of the process that creates an upload's deposit. It is short and renewed during the
  * work, so that a crash delays the deposit only briefly.
  */
-const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
+const settling: LeaseSettings<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
 /**
  * The pauses after failed attempts to create a deposit, in seconds. When the attempt after the last

@@ -83,7 +83,7 @@ export async function recordUploadProgress(
 }
 
 /** Throws `cancelled` if the upload was cancelled, and `lapsed` if it has lapsed. */
-export function requireOpenUpload({ request_state: state }: Upload): void {
+export function refuseCancelledOrLapsedUpload({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
   }
@@ -119,7 +119,7 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
-    requireOpenUpload(current)
+    refuseCancelledOrLapsedUpload(current)
     // another process has taken over the upload, so this file no longer belongs to it
     if (current.generation !== upload.generation) {
       throw uploadBusyError()

@@ -68,7 +68,7 @@ export async function readDepositOpenings(
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_id }: { company_id: CompanyId; record_id: string }
 ): Promise<DepositOpenings> {
-  const found = await readAllOpenings(tx, deps, { company_id, record_ids: [record_id] })
+  const found = await readOpeningsOfDeposits(tx, deps, { company_id, record_ids: [record_id] })
   const openings = found.get(record_id)
   if (!openings) throw new Error(`record ${record_id} has no openings`)
   return openings
@@ -78,7 +78,7 @@ export async function readDepositOpenings(
  * Returns the decrypted openings (salts, values and link key) of several deposits. The keys of the
  * map are the ids of the deposits. Leaves out deposits without openings.
  */
-export async function readAllOpenings(
+export async function readOpeningsOfDeposits(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_ids }: { company_id: CompanyId; record_ids: readonly string[] }

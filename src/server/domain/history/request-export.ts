@@ -5,7 +5,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
-import { readAllOpenings } from '../evidence/sealed-openings.ts'
+import { readOpeningsOfDeposits } from '../evidence/sealed-openings.ts'
 import { type RequestFilter, readRequests, requireVisibleFilterCategory } from './requests.ts'
 
 interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
@@ -85,7 +85,7 @@ async function readDigests(
 ): Promise<Map<string, Digests>> {
   const record_ids = requests.flatMap(({ deposit_id }) => deposit_id ?? [])
   if (record_ids.length === 0) return new Map()
-  const found = await readAllOpenings(tx, deps, { company_id: tx.companyId, record_ids })
+  const found = await readOpeningsOfDeposits(tx, deps, { company_id: tx.companyId, record_ids })
   const hexOf = (digest: string | undefined) => (digest ? toHex(parseDigest(digest)) : undefined)
   const digests = new Map<string, Digests>()
   for (const [id, { fields }] of found) {

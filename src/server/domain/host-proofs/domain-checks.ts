@@ -8,7 +8,7 @@ import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import { type DomainCall, isHostProvedByAnyCompany, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
-import { startOwnProofDeadlines, withHostTakenError } from './domain-claims.ts'
+import { startDnsRecordDeadlines, withHostTakenError } from './domain-claims.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -146,7 +146,7 @@ async function applyAnswer(
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
     .execute()
-  if (isOver) await startOwnProofDeadlines(tx, deps, found.host)
+  if (isOver) await startDnsRecordDeadlines(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
     deps.log.warn(

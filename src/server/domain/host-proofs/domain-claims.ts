@@ -25,9 +25,9 @@ import {
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { runOnce } from '../idempotency.ts'
+import { runOnce } from '../concurrency/idempotency.ts'
 import { newId } from '../ids.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../concurrency/versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId
@@ -99,7 +99,7 @@ export async function deleteDomain(
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
     await deleteById(tx, 'domain', id).execute()
-    await startOwnProofDeadlines(tx, deps, found.host)
+    await startDnsRecordDeadlines(tx, deps, found.host)
     const before = { host: found.host, name: found.name }
     addAuditEntry(tx, deps, {
       by,
@@ -133,7 +133,7 @@ export async function moveDomain(
     await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
-    await startOwnProofDeadlines(tx, deps, host)
+    await startDnsRecordDeadlines(tx, deps, host)
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
     addAuditEntry(tx, deps, {
@@ -187,7 +187,7 @@ export async function findCoveringCompany(
  * row of the wildcard domain must be locked. Does nothing if `wildcard` is no wildcard or needs no
  * DNS record.
  */
-export async function startOwnProofDeadlines(
+export async function startDnsRecordDeadlines(
   tx: Tx,
   deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
   wildcard: string

@@ -11,7 +11,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { freeLeaseCondition, type Lease, leaseRow, releaseLease } from '../leases.ts'
+import { unleasedCondition, type LeaseSettings, leaseRow, releaseLease } from '../concurrency/leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -83,7 +83,7 @@ export interface ImportRowHandlers {
   afterUndo(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void>
 }
 
-const working: Lease<'import'> = {
+const working: LeaseSettings<'import'> = {
   table: 'import',
   until: 'leased_until',
   by: 'leased_by',
@@ -181,7 +181,7 @@ async function claimImport(
   // locks all of them, so that two processes cannot begin two imports of one company
   const waiting = await selectInCompany(tx, 'import')
     .where('state', 'in', ['checking', 'running', 'undoing'])
-    .select(['id', freeLeaseCondition(working, now).as('is_free')])
+    .select(['id', unleasedCondition(working, now).as('is_free')])
     .orderBy('requested_at')
     .orderBy('id')
     .forUpdate()

@@ -13,7 +13,7 @@ import { insertCompanyRows } from '../companies/new-companies.ts'
 import { getTenantOfCompany } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
-import { runOnce } from '../idempotency.ts'
+import { runOnce } from '../concurrency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { productTheme } from './product-theme.ts'
 

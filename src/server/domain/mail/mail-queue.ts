@@ -3,7 +3,7 @@ import { deleteById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { type Lease, leaseNextRow, releaseLease } from '../leases.ts'
+import { type LeaseSettings, leaseNextRow, releaseLease } from '../concurrency/leases.ts'
 import { prepareMailMessage, type QueuedMail } from './mail-messages.ts'
 
 interface NewMail {
@@ -58,7 +58,7 @@ export async function queueMails(
   tx.afterCommit(() => deps.signals.mails.send(company_id))
 }
 
-const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
+const sending: LeaseSettings<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
 /** The pauses after failed attempts to send a mail, in seconds. The last one repeats. */
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]

@@ -38,7 +38,7 @@ export function createDownloadLink(
  * Returns the person for whom a download link was created. Throws `link_invalid` if the link is
  * invalid, expired or for another deposit, or if the person is no longer signed in.
  */
-export async function resolveDownloadLink(
+export async function authenticateDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   { tenant, id, link }: { tenant: Tenant; id: string; link: string }
 ): Promise<AuthenticatedCaller> {

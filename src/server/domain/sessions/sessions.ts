@@ -258,7 +258,7 @@ export async function signOutEverywhere(
     .set({ tokens_valid_after: deps.clock() })
     .where(sql<boolean>`id = any (${user_ids}::uuid[])`)
     .execute()
-  await endSessions(tx, deps, user_ids)
+  await endSessionsOfPeople(tx, deps, user_ids)
 }
 
 /** Ends one session of a person. Returns false if the person has no such session. */
@@ -348,7 +348,7 @@ export async function endSession(
 }
 
 /** Ends all sessions of people, except the session `except`, and closes their event streams. */
-export async function endSessions(
+export async function endSessionsOfPeople(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
   user_ids: string[],

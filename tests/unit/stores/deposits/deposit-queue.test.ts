@@ -10,7 +10,7 @@ import type {
   DepositCategory,
   DepositState
 } from '../../../../src/stores/deposits/deposit-states.ts'
-import type { RememberedUpload } from '../../../../src/stores/remembered-uploads.ts'
+import type { RememberedUpload } from '../../../../src/stores/uploads/remembered-uploads.ts'
 
 const category: DepositCategory = {
   id: '0199f2a0-0000-7000-8000-000000000001',
@@ -544,7 +544,7 @@ test('takes a thousand files, turns the rest away and does not tell each step of
   const told = vi.fn()
   queue.$summary.listen(told)
   const files = Array.from({ length: 1001 }, (_, index) => fileOf(`${index}`, 10))
-  expect(queue.addFiles(files, category)).toBe(1)
+  expect(queue.addFiles(files, category)).toBe(1000)
   await world.run()
   await vi.advanceTimersByTimeAsync(1000)
   expect(queue.$summary.get()).toMatchObject({ total: 1000 })

@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inCompany, type Tx } from '../../../../src/server/db/scope.ts'
-import type { CompanyId } from '../../../../src/server/domain/deps.ts'
+import { inCompany, type Tx } from '../../../../../src/server/db/scope.ts'
+import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import {
-  type Lease,
+  type LeaseSettings,
   leaseNextRow,
   leaseRow,
   releaseLease,
   renewLease
-} from '../../../../src/server/domain/leases.ts'
-import { queueMail } from '../../../../src/server/domain/mail/mail-queue.ts'
-import { makeApp, type TestApp } from '../../../helpers/app.ts'
+} from '../../../../../src/server/domain/concurrency/leases.ts'
+import { queueMail } from '../../../../../src/server/domain/mail/mail-queue.ts'
+import { makeApp, type TestApp } from '../../../../helpers/app.ts'
 
-const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 1000 }
+const sending: LeaseSettings<'mail'> = { table: 'mail', until: 'next_at', ms: 1000 }
 const orderBy = sql`next_at, id`
 
 let app: TestApp

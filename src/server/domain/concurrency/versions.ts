@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/kit/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
  * A change of an object, such as a group. It can name the version of the object that the caller has

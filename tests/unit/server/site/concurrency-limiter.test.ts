@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitConcurrency } from '../../../../src/server/site/concurrency-limit.ts'
+import { limitConcurrency } from '../../../../src/server/site/concurrency-limiter.ts'
 
 test('runs a few of one key at a time, lets some wait and refuses the rest, and other keys go on', async () => {
   const inLine = limitConcurrency({ atOnce: 2, waiting: 3 })

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { AppError } from '../../contract/kit/errors.ts'
-import { deleteInCompany, selectInCompany } from '../db/company-queries.ts'
-import { prepareStatement } from '../db/prepared-statements.ts'
-import { singleStatementInCompany, type Tx } from '../db/scope.ts'
-import type { CompanyId, Deps } from './deps.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { deleteInCompany, selectInCompany } from '../../db/company-queries.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
+import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 
 /** How many days the response to a call with an idempotency key is stored. */
 const keptDays = 7

@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import { processRunsCondition } from '../db/processes.ts'
-import type { Database } from '../db/schema.ts'
-import type { Tx } from '../db/scope.ts'
+import { processRunsCondition } from '../../db/processes.ts'
+import type { Database } from '../../db/schema.ts'
+import type { Tx } from '../../db/scope.ts'
 
 type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
 
@@ -10,7 +10,7 @@ type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
  * row until a certain time. The process renews the lease while it works. If the process dies, the
  * lease ends by itself.
  */
-export interface Lease<Table extends LeasedTable> {
+export interface LeaseSettings<Table extends LeasedTable> {
   table: Table
   /**
    * The column with the time at which the lease ends. A row is free if this is null or has passed.
@@ -33,8 +33,8 @@ interface Change {
 }
 
 /** Returns the SQL condition that no process has a lease on a row. */
-export function freeLeaseCondition<Table extends LeasedTable>(
-  { until, by }: Lease<Table>,
+export function unleasedCondition<Table extends LeasedTable>(
+  { until, by }: LeaseSettings<Table>,
   now: Date
 ): RawBuilder<SqlBool> {
   const isOver = sql<SqlBool>`(${sql.ref(until)} is null or ${sql.ref(until)} <= ${now})`
@@ -48,13 +48,13 @@ export function freeLeaseCondition<Table extends LeasedTable>(
  */
 export function leaseNextRow<Table extends 'upload' | 'mail'>(
   tx: Tx,
-  lease: Lease<Table>,
+  lease: LeaseSettings<Table>,
   now: Date,
   { where, orderBy, set }: Omit<Change, 'id'> & { orderBy: RawBuilder<unknown> }
 ): Promise<Selectable<Database[Table]> | undefined> {
   const next = sql`(
     select id from ${sql.table(lease.table)}
-    where company_id = ${tx.companyId} and ${freeLeaseCondition(lease, now)} and (${where ?? sql`true`})
+    where company_id = ${tx.companyId} and ${unleasedCondition(lease, now)} and (${where ?? sql`true`})
     order by ${orderBy} limit 1 for update skip locked)`
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
@@ -66,9 +66,9 @@ export function leaseNextRow<Table extends 'upload' | 'mail'>(
  */
 export function leaseRow<Table extends LeasedTable>(
   tx: Tx,
-  lease: Lease<Table>,
+  lease: LeaseSettings<Table>,
   now: Date,
-  { id, where, set, free = freeLeaseCondition(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
+  { id, where, set, free = unleasedCondition(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
 ): Promise<Selectable<Database[Table]> | undefined> {
   const isClaimed = sql<SqlBool>`(${free}) and (${where ?? sql`true`})`
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
@@ -80,7 +80,7 @@ export function leaseRow<Table extends LeasedTable>(
  */
 export async function renewLease<Table extends LeasedTable>(
   tx: Tx,
-  lease: Lease<Table>,
+  lease: LeaseSettings<Table>,
   now: Date,
   change: Change
 ): Promise<boolean> {
@@ -93,20 +93,20 @@ export async function renewLease<Table extends LeasedTable>(
  */
 export async function releaseLease<Table extends LeasedTable>(
   tx: Tx,
-  lease: Lease<Table>,
+  lease: LeaseSettings<Table>,
   change: Change,
   from: Date | null = null
 ): Promise<boolean> {
   return (await write(tx, lease, change, from)) !== undefined
 }
 
-function endOf({ ms }: Pick<Lease<LeasedTable>, 'ms'>, now: Date): Date {
+function endOf({ ms }: Pick<LeaseSettings<LeasedTable>, 'ms'>, now: Date): Date {
   return new Date(now.getTime() + ms)
 }
 
 async function write<Table extends LeasedTable>(
   tx: Tx,
-  { table, until }: Lease<Table>,
+  { table, until }: LeaseSettings<Table>,
   { id, where, set = {} }: Omit<Change, 'id'> & { id: string | RawBuilder<unknown> },
   end: Date | null
 ): Promise<Selectable<Database[Table]> | undefined> {

@@ -1,12 +1,12 @@
 /** What the product does with a dropped file. */
-export type DropTarget = 'deposit' | 'verify' | 'import'
+export type DropAction = 'deposit' | 'verify' | 'import'
 
 export const dropZoneSelector = '[data-drop-zone]'
 /** Selector of the page's drop zones and the overlay's targets. */
 export const dropTargetSelector = `${dropZoneSelector}, #drop-overlay [data-target]`
 
 /** Returns what to do with files dropped on an element. Undefined if it accepts no files. */
-export function dropTargetOf({ dataset }: HTMLElement): DropTarget | undefined {
+export function dropActionOf({ dataset }: HTMLElement): DropAction | undefined {
   const name = dataset['dropZone'] ?? dataset['target']
   return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined
 }

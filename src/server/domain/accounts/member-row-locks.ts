@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
 /** A person whose row is locked until the transaction ends. */
-export interface LockedMember {
+export interface MemberWithLockedRow {
   id: string
   version: number
   username: string
@@ -19,7 +19,7 @@ export interface LockedMember {
 }
 
 /** The people whose rows `lockMemberRows` has locked. */
-export interface LockedMembers {
+export interface MembersWithLockedRows {
   /** Whether the caller is an operator. */
   isOperator: boolean
   /**
@@ -27,7 +27,7 @@ export interface LockedMembers {
    * `email_unconfirmed` if the id belongs to a sign-up that waits for confirmation. Throws
    * `forbidden` if the person is an operator and the caller is not.
    */
-  get(id: string): LockedMember
+  get(id: string): MemberWithLockedRow
   /** Returns whether `id` belongs to a sign-up that waits for confirmation. */
   isWaiting(id: string): boolean
 }
@@ -42,7 +42,7 @@ export async function lockMemberRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, ids }: { by: AuthenticatedCaller; ids: readonly string[] }
-): Promise<LockedMembers> {
+): Promise<MembersWithLockedRows> {
   const rows = await selectInCompany(tx, 'user')
     .where(sql<boolean>`id = any (${[...ids, by.id]}::uuid[])`)
     .where('deleted_at', 'is', null)
@@ -84,7 +84,7 @@ export async function lockMemberRow(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, id }: { by: AuthenticatedCaller; id: string }
-): Promise<LockedMember> {
+): Promise<MemberWithLockedRow> {
   return (await lockMemberRows(tx, deps, { by, ids: [id] })).get(id)
 }
 

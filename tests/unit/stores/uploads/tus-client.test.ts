@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { UploadRequest, UploadResponse } from '../../../../src/stores/deposits/http-upload.ts'
-import { createTusClient } from '../../../../src/stores/deposits/tus-client.ts'
+import type { UploadRequest, UploadResponse } from '../../../../src/stores/uploads/http-upload.ts'
+import { createTusClient } from '../../../../src/stores/uploads/tus-client.ts'
 
 const url = 'http://api.acme.test/uploads/1'
 const chunk = 8 * 1024 * 1024

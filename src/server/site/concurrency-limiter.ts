@@ -4,7 +4,7 @@ import { AppError } from '../../contract/kit/errors.ts'
  * Runs `work` as soon as fewer tasks with the same `key` are running than allowed, and returns its
  * result. Throws `unavailable` when too many tasks with this key are already waiting.
  */
-export type ConcurrencyLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>
+export type ConcurrencyLimiter = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /**
  * Returns a function that runs at most `atOnce` tasks of a key at the same time, while at most
@@ -16,7 +16,7 @@ export function limitConcurrency({
 }: {
   atOnce: number
   waiting: number
-}): ConcurrencyLimit {
+}): ConcurrencyLimiter {
   const queues = new Map<string, { running: number; waiting: (() => void)[] }>()
   return async (key, work) => {
     const queue = queues.get(key) ?? { running: 0, waiting: [] }

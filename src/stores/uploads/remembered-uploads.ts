@@ -1,6 +1,6 @@
 import { clear, createStore, del, set, values } from 'idb-keyval'
 import * as z from 'zod/mini'
-import { StoredContent } from '../contract/requests.ts'
+import { StoredContent } from '../../contract/requests.ts'
 
 /** An unfinished upload of this browser, with everything needed to continue it after a reload. */
 export const RememberedUpload = z.object({
