@@ -1,6 +1,6 @@
 import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
-import type { ReadWorkerReply, ReadWorkerMessage } from './read.ts'
+import type { ReadWorkerMessage, ReadWorkerReply } from './read.ts'
 
 /**
  * Minimum size in bytes of a file that a second worker reads. The hash worker reads smaller files

@@ -1,12 +1,12 @@
 import type { DisabledState } from './disabled.ts'
 import {
   AppError,
-  type UsesByKind,
   type ErrorCode,
   errorCodes,
   type FieldErrors,
   type ReachedLimit,
-  type SelectableCategory
+  type SelectableCategory,
+  type UsesByKind
 } from './errors.ts'
 
 /** The JSON body of an error response (RFC 9457). */

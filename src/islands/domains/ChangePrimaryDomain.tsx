@@ -11,7 +11,11 @@ import { useTranslation } from '../kit/use-translation.ts'
  * A card with a button that makes a domain the company's primary domain, and a note that explains
  * what changes. Shows nothing if the domain is already primary or cannot become primary.
  */
-export function ChangePrimaryDomain({ domain: { id, host, primary, state } }: { domain: DomainDetails }) {
+export function ChangePrimaryDomain({
+  domain: { id, host, primary, state }
+}: {
+  domain: DomainDetails
+}) {
   const { t } = useTranslation()
   const action = useAction({
     what: 'Making the domain the main one failed',

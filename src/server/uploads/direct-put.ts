@@ -12,11 +12,11 @@ import {
   parseQueryFields
 } from '../api/kit/admission.ts'
 import {
-  discardDirectUpload,
   beginDirectUpload,
   createFingerprintOnlyDeposit,
   type DirectUploadFile,
   type DirectUploadPlan,
+  discardDirectUpload,
   finishDirectUpload,
   requireSameBytesAsFirstCall,
   waitForFinalState

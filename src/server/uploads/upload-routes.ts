@@ -17,8 +17,8 @@ import {
   cancelUpload,
   completeUpload,
   getUpload,
-  requireIncompleteUpload,
   refuseCancelledOrLapsedUpload,
+  requireIncompleteUpload,
   restoreReservation,
   type Upload,
   uploadBusyError

@@ -2,7 +2,11 @@ import type * as z from 'zod/mini'
 import { type BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { errorFromProblem } from '../../contract/kit/problems.ts'
-import { type sendUploadRequest, tryParseJson, type UploadResponse } from '../uploads/http-upload.ts'
+import {
+  type sendUploadRequest,
+  tryParseJson,
+  type UploadResponse
+} from '../uploads/http-upload.ts'
 
 /**
  * The result of one file of a batch: the history entry of its new deposit, the entry of an earlier

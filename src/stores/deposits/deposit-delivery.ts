@@ -5,8 +5,9 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { ReducedPictureWithTransform } from '../../workers/image-client.ts'
 import type { WorkerTaskOptions } from '../../workers/pool.ts'
-import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import type { CallRetrier } from '../retries.ts'
+import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
+import type { TusClient } from '../uploads/tus-client.ts'
 import type { SendBatch } from './batch-client.ts'
 import { createDepositBatches } from './deposit-batches.ts'
 import {
@@ -17,14 +18,16 @@ import {
   restoreDepositEntry,
   toRememberedUpload
 } from './deposit-list.ts'
-import type { TusClient } from '../uploads/tus-client.ts'
 
 const checkMs = 2000
 const maxChecks = 4
 
 export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffset'> {
   hash: (file: Blob, options: WorkerTaskOptions) => Promise<string>
-  reduce: (file: Blob, options: WorkerTaskOptions) => Promise<ReducedPictureWithTransform | undefined>
+  reduce: (
+    file: Blob,
+    options: WorkerTaskOptions
+  ) => Promise<ReducedPictureWithTransform | undefined>
   reserve: (
     input: z.input<typeof createDeposit.input>,
     idempotencyKey: string

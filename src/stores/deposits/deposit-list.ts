@@ -3,8 +3,8 @@ import type { AppError, ErrorCode } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { ReducedPictureWithTransform } from '../../workers/image-client.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import { isTransient } from '../retries.ts'
+import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import {
   type DepositCategory,
   type DepositState,

@@ -3,8 +3,8 @@ import { AppError, asAppError, type ErrorCode } from '../../contract/kit/errors.
 import { fieldErrors } from '../../contract/kit/field-errors.ts'
 import { maxFileBytes } from '../../contract/kit/limits.ts'
 import { acceptsMediaType } from '../../core/media-types.ts'
-import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import { createCallRetrier, isTransient } from '../retries.ts'
+import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import { createDepositSteps, type DeliveryDependencies, mediaTypeOf } from './deposit-delivery.ts'
 import {
   createDepositEntry,

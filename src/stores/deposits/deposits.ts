@@ -5,7 +5,6 @@ import { reducePicture } from '../../workers/image-client.ts'
 import { browserEnvironment } from '../environment.ts'
 import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
 import { addRequestListener, loadRequests } from '../history/requests.ts'
-import { createRememberedUploads } from '../uploads/remembered-uploads.ts'
 import {
   addSessionEndListener,
   addSessionStartListener,
@@ -17,11 +16,16 @@ import {
   userScopedName
 } from '../sessions.ts'
 import { refreshUser } from '../signed-in-user.ts'
+import {
+  sendUploadRequest,
+  type UploadRequest,
+  type UploadResponse
+} from '../uploads/http-upload.ts'
+import { createRememberedUploads } from '../uploads/remembered-uploads.ts'
+import { createTusClient } from '../uploads/tus-client.ts'
 import { createBatchClient } from './batch-client.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
-import { sendUploadRequest, type UploadRequest, type UploadResponse } from '../uploads/http-upload.ts'
-import { createTusClient } from '../uploads/tus-client.ts'
 
 export type { DepositCategory, QueuedDeposit }
 

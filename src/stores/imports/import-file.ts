@@ -2,10 +2,10 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   assignColumn,
   type ColumnMapping,
-  listFieldsByHeading,
   guessMapping,
   hasHeaderRow,
-  type ImportField
+  type ImportField,
+  listFieldsByHeading
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import type { RowScan } from '../../workers/csv-files.ts'

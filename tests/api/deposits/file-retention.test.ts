@@ -81,7 +81,10 @@ test('keeps a file that another deposit still needs', async () => {
   expect(await contentOf(short.deposit_id ?? '')).toBe(404)
   expect(await contentOf(long.deposit_id ?? '')).toBe(200)
   expect(long.keep_until).toBeUndefined()
-  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
+  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({
+    missing: [],
+    damaged: []
+  })
 })
 
 test('erases a file that two deposits share when the last of them is due', async () => {
@@ -97,7 +100,10 @@ test('erases a file that two deposits share when the last of them is due', async
   await erase(4)
   expect(await contentOf(last.deposit_id ?? '')).toBe(404)
   expect(await storageOf(ada)).toEqual(before)
-  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], removed: 0 })
+  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({
+    missing: [],
+    removed: 0
+  })
 })
 
 test('leaves a file whose deletion failed to the next check of the files', async () => {
@@ -129,7 +135,10 @@ test('keeps a file that is deposited again while it is erased', async () => {
     expect(again.state).toBe('done')
     expect(await contentOf(again.deposit_id ?? '')).toBe(200)
   }
-  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
+  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({
+    missing: [],
+    damaged: []
+  })
 })
 
 test('erases more files than fit into one transaction, and each once', async () => {

@@ -547,7 +547,7 @@ test('an undo leaves no name of the people whom it removes in the audit log', as
 test('begins again after a crash in the middle, and does nothing twice', async () => {
   const emails = Array.from({ length: 20 }, newEmail)
   const { id } = await check(emails.map(email => ({ email })))
-  const broken = await breakGroups('57P03')
+  const broken = await breakWrites('insert on group_user', '57P03')
   await ada.call(runImport, { id, skip_refused: false })
   for (let tries = 0; tries < 500 && (await attemptsOf(id)) === 0; tries++) await sleep(20)
   await sleep(200)
@@ -580,7 +580,7 @@ async function attemptsOf(id: string): Promise<number> {
 test('gives up after five failures, with nothing changed', async () => {
   const email = newEmail()
   const { id } = await check([{ email }])
-  const broken = await breakGroups()
+  const broken = await breakWrites('insert on group_user')
   await ada.call(runImport, { id, skip_refused: false })
   for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
     // the pause after a failure; an attempt that runs keeps its import by its number
@@ -594,6 +594,27 @@ test('gives up after five failures, with nothing changed', async () => {
   expect(logLevelsOf(id)).toEqual(new Set(['error']))
 })
 
+test('counts what a run has changed until it succeeds, and never says that nothing was changed', async () => {
+  const email = newEmail()
+  const { id } = await check([{ email }])
+  const broken = await breakWrites('update of result on import')
+  await ada.call(runImport, { id, skip_refused: false })
+  for (let tries = 0; tries < 200 && (await attemptsOf(id)) < 8; tries++) {
+    await app.owner.query('update import set leased_until = null where id = $1', [id])
+    await runImportsJob(app.deps).run(() => false, true)
+    await sleep(50)
+  }
+  expect(await ada.call(getImport, { id })).toMatchObject({ state: 'running', failure: null })
+  expect(await peopleOf([email])).toHaveLength(1)
+  await broken.mend()
+  await app.owner.query('update import set leased_until = null where id = $1', [id])
+  await runImportsJob(app.deps).run(() => false, true)
+  expect(await settled(id)).toMatchObject({
+    state: 'done',
+    result: { created: 1, differs: false }
+  })
+})
+
 /** Returns the log levels with which the service has logged errors of the import `id`. */
 function logLevelsOf(id: string): Set<string> {
   const about = app.logged.filter(({ facts }) => Object(facts).import === id && 'err' in facts)
@@ -604,14 +625,14 @@ async function stateOf(id: string): Promise<string> {
   return (await ada.call(getImport, { id })).state
 }
 
-/** Makes every new membership of a group fail with an error code until `mend` is called. */
-async function breakGroups(code = '58000') {
+/** Makes a kind of write, such as `insert on group_user`, fail until `mend` is called. */
+async function breakWrites(write: string, code = '58000') {
   await app.owner.query(
     `create function crash() returns trigger language plpgsql as
        $$ begin raise exception 'crash' using errcode = '${code}'; end $$;
-     create trigger crash after insert on group_user execute function crash()`
+     create trigger crash after ${write} for each row execute function crash()`
   )
-  const mend = () => app.owner.query('drop trigger crash on group_user; drop function crash')
+  const mend = () => app.owner.query('drop function crash cascade')
   return { mend }
 }
 

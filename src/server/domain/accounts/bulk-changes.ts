@@ -4,11 +4,10 @@ import { type BulkAction, type BulkResult, maxBulkPeople } from '../../../contra
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
-import type { Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../concurrency/idempotency.ts'
+import type { Deps, SendingCompany } from '../deps.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { queueInvitationsAgain, requireInvitable } from './invitations.ts'
-import { type MembersWithLockedRows, lockMemberRows } from './member-row-locks.ts'
 import {
   deleteMembers,
   disableMembers,
@@ -17,6 +16,7 @@ import {
   setMemberColumns,
   signOutMembers
 } from './member-changes.ts'
+import { lockMemberRows, type MembersWithLockedRows } from './member-row-locks.ts'
 import { countMembers, type MemberFilter, readNextMembers } from './members.ts'
 
 type BulkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>

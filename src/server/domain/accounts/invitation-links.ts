@@ -7,7 +7,11 @@ import { readImport } from '../imports/imports.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
 import { createLinksForInvitees, requireInvitable } from './invitations.ts'
-import { type MemberWithLockedRow, type MembersWithLockedRows, lockMemberRows } from './member-row-locks.ts'
+import {
+  lockMemberRows,
+  type MembersWithLockedRows,
+  type MemberWithLockedRow
+} from './member-row-locks.ts'
 
 /**
  * Creates invitation links for the administrator to pass on. With a filter, creates links only for

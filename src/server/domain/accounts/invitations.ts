@@ -5,15 +5,19 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
 import { findPrimaryDomain, webOriginOf } from '../companies/served-hosts.ts'
-import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { runOnce } from '../concurrency/idempotency.ts'
+import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
-import { type MemberWithLockedRow, lockMemberRow } from './member-row-locks.ts'
+import { lockMemberRow, type MemberWithLockedRow } from './member-row-locks.ts'
 import { addUser } from './new-users.ts'
-import { lockPersonRow, type PublicKeyWithMailToken, setPublicKeyWithMailToken } from './user-keys.ts'
+import {
+  lockPersonRow,
+  type PublicKeyWithMailToken,
+  setPublicKeyWithMailToken
+} from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant

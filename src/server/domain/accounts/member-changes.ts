@@ -7,6 +7,11 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
+import {
+  missingVersionNote,
+  requireVersion,
+  type VersionedChange
+} from '../concurrency/versions.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import {
   type AuthenticatedCaller,
@@ -14,13 +19,12 @@ import {
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../concurrency/versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
-  type MemberWithLockedRow,
-  type MembersWithLockedRows,
   lockMemberRow,
-  lockMemberRows
+  lockMemberRows,
+  type MembersWithLockedRows,
+  type MemberWithLockedRow
 } from './member-row-locks.ts'
 import { readMember } from './members.ts'
 import { deleteSignUps } from './signups.ts'

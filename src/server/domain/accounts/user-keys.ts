@@ -116,7 +116,12 @@ export interface PublicKeyWithMailToken {
 export async function setPublicKeyWithMailToken(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  { tenant, purpose, token, public_key_jwt }: PublicKeyWithMailToken & { purpose: 'activate' | 'reset' }
+  {
+    tenant,
+    purpose,
+    token,
+    public_key_jwt
+  }: PublicKeyWithMailToken & { purpose: 'activate' | 'reset' }
 ): Promise<{ user_id: string; email: string; locale: string }> {
   const given = { purpose, token }
   const { subject: user_id, email } = await readMailToken(tx, deps, given)

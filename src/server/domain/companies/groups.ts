@@ -16,12 +16,16 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
-import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../concurrency/idempotency.ts'
+import {
+  missingVersionNote,
+  requireVersion,
+  type VersionedChange
+} from '../concurrency/versions.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../concurrency/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 
 interface ListInput extends PageInput {

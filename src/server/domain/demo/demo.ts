@@ -8,6 +8,7 @@ import { addUser } from '../accounts/new-users.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { createCompany } from '../companies/new-companies.ts'
 import { findTenant } from '../companies/served-hosts.ts'
+import { type LeaseSettings, leaseRow, releaseLease, renewLease } from '../concurrency/leases.ts'
 import { demoAccount, demoPublicKey } from '../demo-account.ts'
 import { endNextIdleUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
@@ -21,7 +22,6 @@ import {
 } from '../deposits/uploads.ts'
 import { createFingerprintVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type LeaseSettings, leaseRow, releaseLease, renewLease } from '../concurrency/leases.ts'
 import {
   type DemoDocument,
   type DemoVerification,
@@ -45,7 +45,11 @@ const dayMs = 86_400_000
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
-const seeding: LeaseSettings<'company'> = { table: 'company', until: 'demo_leased_until', ms: 10_000 }
+const seeding: LeaseSettings<'company'> = {
+  table: 'company',
+  until: 'demo_leased_until',
+  ms: 10_000
+}
 
 interface Demo {
   company_id: CompanyId

@@ -1,8 +1,19 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
+import {
+  type LeaseSettings,
+  leaseRow,
+  releaseLease,
+  renewLease,
+  unleasedCondition
+} from '../concurrency/leases.ts'
 import type { Deps } from '../deps.ts'
-import { unleasedCondition, type LeaseSettings, leaseRow, releaseLease, renewLease } from '../concurrency/leases.ts'
-import { getUpload, requireIncompleteUpload, refuseCancelledOrLapsedUpload, type Upload } from './uploads.ts'
+import {
+  getUpload,
+  refuseCancelledOrLapsedUpload,
+  requireIncompleteUpload,
+  type Upload
+} from './uploads.ts'
 
 const writing: LeaseSettings<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a process renews its write lease while bytes arrive, in milliseconds. */

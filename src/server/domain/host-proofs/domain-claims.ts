@@ -24,10 +24,14 @@ import {
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
-import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../concurrency/idempotency.ts'
+import {
+  missingVersionNote,
+  requireVersion,
+  type VersionedChange
+} from '../concurrency/versions.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../concurrency/versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId

@@ -9,9 +9,14 @@ import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
+import {
+  type LeaseSettings,
+  leaseRow,
+  releaseLease,
+  unleasedCondition
+} from '../concurrency/leases.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { unleasedCondition, type LeaseSettings, leaseRow, releaseLease } from '../concurrency/leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -116,7 +121,8 @@ class Stopped extends Error {}
  * this process did not finish it. If this process ends before the work is done, another process
  * takes over. That process continues a check after the last finished slice. It starts a run or an
  * undo from the beginning, because all its changes are in one transaction. If the changes of a run
- * are already committed, it only counts them.
+ * are already committed, it only counts them. A check or an undo, or a run whose changes are not
+ * committed, is given up after five failed attempts.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -143,7 +149,8 @@ export async function workOnNextImport(
       await pause(deps, work, 0, { attempts: work.attempts - 1 })
       return false
     }
-    const isLast = work.attempts >= maxAttempts
+    // people were changed, so the import cannot be said to have failed: it is counted sometime
+    const isLast = work.attempts >= maxAttempts && !work.applied
     if (isTemporaryDatabaseError(error) && !isLast) {
       deps.log.warn(
         { ...facts, err: error },
@@ -243,6 +250,7 @@ async function run(
       })
       await settle(tx, work, { state: 'running', applied: true })
     })
+    work.applied = true
   }
   // a transaction of its own, so that it counts what has been committed
   await inBackground(deps, work, async tx => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import {
   assignColumn,
-  listFieldsByHeading,
   guessMapping,
   hasHeaderRow,
-  type ImportField
+  type ImportField,
+  listFieldsByHeading
 } from '../../../../src/core/csv/columns.ts'
 import {
   type CsvDialect,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inCompany, type Tx } from '../../../../../src/server/db/scope.ts'
-import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import {
   type LeaseSettings,
   leaseNextRow,
@@ -9,6 +8,7 @@ import {
   releaseLease,
   renewLease
 } from '../../../../../src/server/domain/concurrency/leases.ts'
+import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import { queueMail } from '../../../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../../../helpers/app.ts'
 
