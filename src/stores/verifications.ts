@@ -302,8 +302,8 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
 }
 
 /**
- * Waits `ms` milliseconds. Returns earlier when the verifications are stopped, when the person
- * signs in, or, after the error `offline`, when the network returns.
+ * Waits `ms` milliseconds. Returns earlier when the verifications are stopped or the person signs
+ * in. After the error `offline`, also returns when the network returns or the page becomes visible.
  */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -5,8 +5,8 @@ import { createCommitment } from './commitments.ts'
 import { createHashInputPrefix } from './formats.ts'
 
 /**
- * The readable part of an entry of the audit log: who changed what, where and when. The entry's
- * hash is computed from its canonical JSON.
+ * The readable part of an entry of the audit log: who changed what, where and when. The hash
+ * of the entry covers the canonical JSON of this part.
  */
 export interface AuditEntry {
   /** Id of the company whose audit log contains the entry. */
@@ -16,9 +16,9 @@ export interface AuditEntry {
   at: number
   actor: { id: string; company: string }
   /**
-   * Id of the company in which the change was made. It differs from `company` in one case only: if
-   * the actor belongs to another company, the log of that company gets an entry too, with `company`
-   * set to the actor's company.
+   * Id of the company in which the change was made. It equals `company`, with one exception: a
+   * change by an actor of another company gets a second entry, in the log of the actor's company.
+   * The `company` of that entry is the actor's company.
    */
   acted_in: string
   action: string

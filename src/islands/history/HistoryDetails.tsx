@@ -28,8 +28,8 @@ import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 interface HistoryDetailsProps {
   id: string
   /**
-   * The request (deposit or verification) from the list of the history, which is updated live.
-   * Undefined if the list does not contain the request.
+   * The request (deposit or verification) in the newest state that this tab has received.
+   * Undefined if this tab has not received the request.
    */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>

@@ -48,11 +48,11 @@ interface AuditedChange {
 }
 
 /**
- * Adds an entry about a change to the audit log of the changed company, right before the commit.
- * Adds nothing if `before` and `after` are given and equal. If the actor belongs to another
- * company, also adds an entry without the changed fields to the log of that company. Must be called
- * before `recordRequestState`, because a transaction must lock the audit log before the evidence
- * log.
+ * Records a change in the audit log of the changed company. The entry is written right before the
+ * commit. Records nothing if `before` and `after` are given and equal. If the actor belongs to
+ * another company, also adds an entry without the changed fields to the log of the actor's company.
+ * Must be called before `recordRequestState`, because a transaction must lock the audit log before
+ * the evidence log.
  */
 export function addAuditEntry(
   tx: Tx,

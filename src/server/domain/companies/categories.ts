@@ -301,9 +301,9 @@ async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {
 }
 
 /**
- * Locks a category and returns its settings and version. `withDefault` is true if the category is
- * to become the default category. Then locks all categories of the company, so that no other call
- * can change the default category at the same time.
+ * Locks a category and returns its settings and version. If `withDefault` is true, locks all
+ * categories of the company. This is needed before the category becomes the default category, so
+ * that no other call can change the default category at the same time.
  */
 async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'category')
