@@ -9,7 +9,7 @@ import {
   correctRow,
   loadMoreRows,
   showRowsWithVerdict,
-  skipRow
+  setRowSkipped
 } from '../../stores/imports/imports.ts'
 import { createOmittedRowsFile } from '../../stores/imports/omitted-file.ts'
 import { downloadFile } from '../files/download-file.ts'
@@ -75,7 +75,7 @@ export function RowList(props: RowListProps) {
     what: 'Skipping the row failed',
     async send({ row, skip }: { row: number; skip: boolean }) {
       const number = numberOf(row)
-      const judged = await skipRow(kind, item.id, row, skip)
+      const judged = await setRowSkipped(kind, item.id, row, skip)
       if (!judged?.verdict) return
       setNews(
         skip

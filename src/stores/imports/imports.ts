@@ -244,7 +244,7 @@ export async function correctRow(
  * Excludes a row from the run or, if `skip` is false, includes it again. Returns the row with its
  * new verdict, or undefined if the page shows another import by then.
  */
-export async function skipRow(
+export async function setRowSkipped(
   kind: ImportKind,
   id: string,
   row: number,

@@ -4,7 +4,7 @@ import { type Category, KeepOriginalsSetting, Visibility } from '../../../contra
 import type * as endpoints from '../../../contract/company-categories.ts'
 import type { CategoryDetails } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { maxListedCategories } from '../../../contract/kit/limits.ts'
+import { maxCategoriesInError } from '../../../contract/kit/limits.ts'
 import { StoredContent } from '../../../contract/requests.ts'
 import {
   countRows,
@@ -217,11 +217,11 @@ export async function chooseFallbackCategory(tx: Tx, caller: Caller): Promise<st
   const [first, second] = categories
   if (!first) throw new AppError('category_unknown', 'The caller may deposit in no category')
   if (!second || first.default) return first.id
-  const listed = categories.slice(0, maxListedCategories).map(({ id, names }) => ({ id, names }))
+  const listed = categories.slice(0, maxCategoriesInError).map(({ id, names }) => ({ id, names }))
   const rest = categories.length - listed.length
   throw new AppError(
     'category_required',
-    `Name one of the caller's ${categories.length} categories${rest > 0 ? `, of which ${maxListedCategories} are listed` : ''}`,
+    `Name one of the caller's ${categories.length} categories${rest > 0 ? `, of which ${maxCategoriesInError} are listed` : ''}`,
     { categories: listed, fields: { category: { rule: 'required' } } }
   )
 }
