@@ -13,8 +13,8 @@ declare global {
   namespace App {
     interface Locals {
       /**
-       * Calls the API in this process, without a network connection. `server/site/site.ts` sets the
-       * fields from `api` to `failPage`.
+       * Calls the API in this process, without a network connection. `server/site/site.ts` sets
+       * this field and the following fields, up to and including `failPage`.
        */
       api: typeof fetch
       /** Host of the page in normal form, without port. It is a domain of a company. */

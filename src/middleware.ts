@@ -1,7 +1,7 @@
 import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { getDomainConfig } from './contract/domains.ts'
 import { call } from './contract/kit/call.ts'
-import { pageCsp, reportingEndpoints } from './core/http/csp.ts'
+import { pageCsp, reportingEndpointsHeader } from './core/http/csp.ts'
 import { pageOfAstroRoute } from './core/pages/page-table.ts'
 import { themeCss } from './core/theme/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
@@ -45,7 +45,7 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
     const bootHash = await hashSource(boot)
     const policy = pageCsp({ astroPolicy, bootHash, themeHash, api: locals.apiOrigin })
     headers.set('content-security-policy', policy)
-    headers.set('reporting-endpoints', reportingEndpoints(locals.apiOrigin))
+    headers.set('reporting-endpoints', reportingEndpointsHeader(locals.apiOrigin))
   }
   locals.keepPage({ status: response.status, headers: Object.fromEntries(headers), body })
   return new Response(body, { status: response.status, headers })

@@ -296,9 +296,10 @@ export const getDeposit = endpoint({
 })
 
 /**
- * Returns a URL from which the caller's browser can download the file of a deposit. The URL itself
- * gives access for one minute, and only while the session lasts, so the download needs no session
- * token. Pages need such a URL because their scripts cannot hold a file of 5 GB in memory.
+ * Returns a URL from which the caller's browser can download the file of a deposit. The URL works
+ * for one minute, and only while the session lasts. The download needs no session token, because
+ * the URL itself gives access. Pages use this URL because a plain link cannot send the token, and a
+ * script cannot hold a file of 5 GB in memory.
  */
 export const createContentLink = endpoint({
   method: 'POST',

@@ -173,7 +173,7 @@ export const Import = z.object({
   ),
   /**
    * What the undo of the import did. `removed`: people whom it removed. `restored`: people who have
-   * all their former values again. `kept`: people whom it neither removed nor restored completely;
+   * all their former values again. `kept`: all other people whom the import created or changed.
    * `listImportRows` with `kept` lists the reasons. `null` before the undo has ended.
    */
   undone: z.nullable(z.object({ removed: z.number(), restored: z.number(), kept: z.number() })),
@@ -228,9 +228,9 @@ const UserCells = {
   /** The person's name. If absent, a new person gets the part of the e-mail before the `@`. */
   username: z.optional(z.string()),
   /**
-   * Names of groups that the person joins, in any case and with or without accents. The person
-   * also stays in all earlier groups. A new person joins the default group if neither the row nor
-   * the options of the import name a group.
+   * Names of groups that the person joins. Upper and lower case and accents do not matter. The
+   * person also stays in all earlier groups. A new person joins the default group if neither the
+   * row nor the options of the import name a group.
    */
   groups: z.optional(z.array(z.string()).check(z.maxLength(1_000))),
   /**
@@ -333,8 +333,8 @@ export const storeImportRows = endpoint({
 /**
  * Returns at most `limit` stored rows (100 if absent) in the order of the file, beginning after the
  * row number `after`. With `verdict`, returns only rows with this verdict. With `kept`, returns
- * only rows of people whom the undo neither removed nor restored completely. `next` is the value of
- * `after` for the next call, or `null` if no more rows follow.
+ * only rows whose changes the undo did not revert completely. `next` is the value of `after` for
+ * the next call, or `null` if no more rows follow.
  */
 export const listImportRows = endpoint({
   method: 'GET',

@@ -245,7 +245,10 @@ export const MemberUsage = z.object({
 })
 export type MemberUsage = z.infer<typeof MemberUsage>
 
-/** Returns what the groups of a person have used and may still use, and the person's own part. */
+/**
+ * Returns what the groups of a person have used and may still use, and the part that this person
+ * has used.
+ */
 export const getUserUsage = endpoint({
   method: 'GET',
   path: '/user/{id}/usage',

@@ -52,8 +52,8 @@ export const getUsage = endpoint({
  * - `deposits_failed`: deposits that have failed since yesterday.
  * - `mails_delayed`: mails that have been due for five minutes and could not be sent.
  * - `domains_unverified`: hosts that were claimed more than a day ago and are still not verified.
- * - `domains_failing`: hosts that are served although the DNS record that proves their owner
- *   is missing.
+ * - `domains_failing`: hosts whose DNS record (the proof of ownership) is missing, but which are
+ *   still served.
  * - `domains_quarantined`: hosts that are no longer served, because the DNS record was missing.
  * - `domains_taken`: claimed hosts that another company owns.
  * - `disk_nearly_full`: the disk of the installation is nearly full. Only operators get this
@@ -89,8 +89,8 @@ export type NearLimit = z.infer<typeof NearLimit>
 export const AttentionItem = z.object({
   kind: AttentionKind,
   /**
-   * `error`: something does not work. `warning`: something will not work soon, or somebody waits
-   * for an administrator. `info`: good to know.
+   * `error`: something does not work. `warning`: something will soon stop working, or somebody
+   * waits for an administrator. `info`: good to know.
    */
   severity: z.enum(['error', 'warning', 'info']),
   /**

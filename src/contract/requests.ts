@@ -53,8 +53,8 @@ export const ProcessedRequest = z.object({
   kind: RequestKind,
   created: z.iso.datetime(),
   /**
-   * Sequence number of the entry's last change. All entries of a company share one sequence. If a
-   * client already has the entry with a higher number, the client's copy is newer.
+   * Sequence number of the entry's last change. All entries of a company share one sequence. Of
+   * two copies of an entry, the one with the higher number is newer.
    */
   seq: z.number(),
   state: RequestState,

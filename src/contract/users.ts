@@ -20,8 +20,8 @@ export const Email = z
 export const Username = textLineSchema(maxUsernameCharacters)
 
 /**
- * The language in which a person sees the interface. `und`: no language is chosen yet. In this
- * case, the first page that the signed-in person opens stores its language in the account.
+ * The language in which a person sees the interface. `und`: no language is chosen yet. The
+ * account then gets the language of the first page that the person opens while signed in.
  */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
@@ -51,8 +51,8 @@ export const Usage = z.object({
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**
-   * Requests and bytes that the person alone has used in the current periods. Servers with an older
-   * API version omit it.
+   * What the person alone has used: requests in the current periods, and bytes. Absent from the
+   * responses of servers with an older API version.
    */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
@@ -82,7 +82,7 @@ export const UserInfo = z.object({
   pending: z.optional(z.boolean()),
   /** How the link to confirm the e-mail reaches the person. Present only while `pending`. */
   delivery: z.optional(LinkDelivery),
-  /** A new session token. Present when the token that made this call expires soon. */
+  /** A new session token. Present when the token of this call expires soon. */
   access_token: z.optional(z.string())
 })
 export type UserInfo = z.infer<typeof UserInfo>
@@ -191,8 +191,9 @@ export const changeKey = endpoint({
 })
 
 /**
- * Confirms the caller's password for five minutes, for calls that need `confirmation`.
- * `challenge_response` is a challenge of purpose `confirm` signed with the current key.
+ * Confirms the caller's password. For five minutes, the caller's session can then make calls that
+ * need `confirmation`. `challenge_response` is a challenge of purpose `confirm`, signed with the
+ * current key.
  */
 export const confirmPassword = endpoint({
   method: 'POST',

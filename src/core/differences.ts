@@ -12,7 +12,8 @@ export interface Difference<Name extends string = string> {
 /**
  * Returns the fields whose value in `mine` differs from the value in `theirs`. `mine` has the
  * values that a person wants to save, and `theirs` the values that are stored now. `was` has the
- * values that were stored when the person began to edit. It tells who changed a field since.
+ * values that were stored when the person began to edit. A comparison with `was` tells who has
+ * changed a field since then (`changedBy`).
  */
 export function differencesOf<Values extends object>(
   was: Values,

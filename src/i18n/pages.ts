@@ -17,8 +17,8 @@ export function pageTranslator<Name extends Namespace>(
 
 /**
  * Returns the translated texts that a page passes to an island in the property `messages`. Each of
- * `parts` is a whole namespace (`users`) or a part of a namespace (`users.list`). Parts keep the
- * page small. Throws if the namespace has no such part.
+ * `parts` is a whole namespace (`users`) or a part of a namespace (`users.list`), which keeps the
+ * page smaller. Throws if the namespace has no such part.
  */
 export function islandMessages(
   locale: Locale,

@@ -1,8 +1,8 @@
 import { onEachPage } from './kit/page.ts'
 
 /**
- * Focuses the heading of the new page after each navigation, unless the address has a fragment. The
- * title of the page is announced to screen readers by ClientRouter.
+ * Focuses the heading of the new page after each navigation, unless the address has a fragment.
+ * ClientRouter itself only announces the title of the page to screen readers.
  */
 export function startHeadingFocus(): void {
   let isFirst = true

@@ -1,5 +1,5 @@
 import type { checkGuard } from '../core/pages/page-guards.ts'
-import { parseRedirect, withRedirect } from '../core/pages/redirect-parameter.ts'
+import { parseRedirectParameter, withRedirect } from '../core/pages/redirect-parameter.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { canReturnAfterSignIn } from '../stores/routes.ts'
@@ -32,6 +32,6 @@ function addressFor(answer: Redirect, reason: 'ended' | undefined): string {
     return withRedirect(target, { path, query, hash })
   }
   const wanted = new URLSearchParams(query).get('redirect') ?? ''
-  const found = answer === 'go-on' ? parseRedirect(wanted, origin, canReturnAfterSignIn) : undefined
+  const found = answer === 'go-on' ? parseRedirectParameter(wanted, origin, canReturnAfterSignIn) : undefined
   return found ?? localizedPath(pageLocale(), '/')
 }

@@ -10,9 +10,9 @@ interface LanguageChange {
 }
 
 /**
- * Saves the language in this browser and, with `save`, in the account. Returns all words of the
- * language and the address of this page in it. If the words cannot be loaded, throws an error and
- * saves nothing.
+ * Saves the language in this browser, and calls `save` to save it in the account. Returns all words
+ * of the language and the address of this page in that language. If the words cannot be loaded,
+ * throws an error and saves nothing.
  */
 export async function changeLanguage(
   locale: Locale,

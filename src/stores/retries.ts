@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
-import { retryDelay } from '../core/retry-delay.ts'
+import { retryDelayMs } from '../core/retry-delay.ts'
 
 /**
  * Codes of errors after which the same call may succeed when it is repeated. The server may have
@@ -71,7 +71,7 @@ export function createCallRetrier({
         } catch (error) {
           if (signal?.aborted || !(error instanceof AppError) || !isTransient(error)) throw error
           failures += 1
-          const delay = retryDelay(failures, random())
+          const delay = retryDelayMs(failures, random())
           if (delay === undefined) throw error
           onPause?.()
           await pause(Math.max(delay, (error.retryAfter ?? 0) * 1000), signal)

@@ -6,7 +6,7 @@ import type { CallOptions } from '../contract/kit/call.ts'
 import type { Endpoint } from '../contract/kit/endpoint.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import {
-  clockSkew,
+  secondsAheadOfServer,
   decodeTokenPayload,
   isTokenUsable,
   readTokenExpiry
@@ -305,7 +305,7 @@ function saveToken(token: string): void {
   const exp = readTokenExpiry(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
   const { now, store, writeCookie } = browserEnvironment()
-  const ahead = clockSkew(token, now())
+  const ahead = secondsAheadOfServer(token, now())
   store(clockKey, ahead === 0 ? undefined : String(ahead))
   const seconds = Math.max(0, Math.floor(exp - serverNow() / 1000))
   const cookie = `${cookieName}=${token}; Max-Age=${seconds}; Path=/; Secure; SameSite=Lax`

@@ -35,7 +35,7 @@ const refreshMs = 30_000
  */
 const snapshotKey = 'vidimus:user'
 
-/** How the session began. Undefined once the languages of page and account are compared. */
+/** How the session began. Undefined after the languages of page and account were compared. */
 let sessionStart: SessionStart | undefined
 let tabs: TabGroup | undefined
 let isLeading = false

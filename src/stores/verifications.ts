@@ -2,7 +2,7 @@ import { AppError, asAppError } from '../contract/kit/errors.ts'
 import { maxFingerprintsSignedOut } from '../contract/kit/limits.ts'
 import type { VerificationResult } from '../contract/verifications.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/input/pasted-fingerprints.ts'
-import { retryDelay } from '../core/retry-delay.ts'
+import { retryDelayMs } from '../core/retry-delay.ts'
 import { withoutDirectionControls } from '../core/text/visible-text.ts'
 import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
@@ -72,7 +72,7 @@ const groupSize = 100
 const maxPauseSeconds = 86_400
 /**
  * Milliseconds between two tries while the network or the service is unreachable, after the delays
- * of `retryDelay()` are used up.
+ * of `retryDelayMs()` are used up.
  */
 const steadyRetryMs = 20_000
 let lastId = 0
@@ -295,15 +295,15 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
     const isSoon = retryAfter !== undefined && retryAfter <= maxPauseSeconds
     return isSoon ? retryAfter * 1000 : undefined
   }
-  const ms = retryDelay(failures, browserEnvironment().random())
+  const ms = retryDelayMs(failures, browserEnvironment().random())
   if (code === 'internal' || code === 'unexpected_answer') return ms
   if (code !== 'offline' && code !== 'unavailable') return undefined
   return Math.max(ms ?? steadyRetryMs, (retryAfter ?? 0) * 1000)
 }
 
 /**
- * Waits `ms` milliseconds. Returns earlier when the verifications are stopped, when the person
- * signs in, or, after the error `offline`, when the network returns.
+ * Waits `ms` milliseconds. Returns earlier when the verifications are stopped or the person signs
+ * in. After the error `offline`, also returns when the network returns or the page becomes visible.
  */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -17,8 +17,8 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
 })
 
 /**
- * The result is undefined for an animation and for a picture that the browser cannot decode. The
- * file is then deposited unchanged.
+ * Reduces a picture and returns the worker's reply. The result in the reply is undefined for an
+ * animation and for a picture that the browser cannot decode. The file is then deposited unchanged.
  */
 async function run(file: Blob): Promise<WorkerReply<ReducedPicture | undefined>> {
   try {

@@ -6,8 +6,8 @@ const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
 /**
- * Minimum number of letters and digits in a good password. Words of its owner, such as name and
- * e-mail, do not count.
+ * A password that contains words of its owner, such as name or e-mail, is good only with at least
+ * this many other letters and digits.
  */
 const minOthers = 6
 

@@ -24,7 +24,7 @@ export interface SigningKey {
   sign(bytes: Bytes): Promise<Uint8Array>
 }
 
-/** The values of a `public_key_jwt` to build and sign. */
+/** The values from which a signer builds a `public_key_jwt`, which it then signs. */
 export interface PublicKeyJwtRequest {
   /**
    * A challenge from the server. Its purpose is `rekey` for a change of password or e-mail,

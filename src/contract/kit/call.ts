@@ -30,10 +30,10 @@ export interface CallOptions {
 /**
  * Calls an endpoint of the API and returns the parsed output. Throws the reason of `options.signal`
  * if the signal is aborted. Throws an `AppError` for every other failure, with the code:
- * - `invalid_input` before anything is sent if the input breaks the schema.
- * - `offline` if the server cannot be reached, or the connection ends before the body does.
+ * - `invalid_input` if the input breaks the schema. Nothing is sent then.
+ * - `offline` if the server cannot be reached, or if the response breaks off.
  * - `unexpected_answer` if the body of a successful response is not JSON or breaks the schema.
- * - Otherwise the code that the server returns.
+ * - The code that the server returns, if it returns an error.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,

@@ -74,8 +74,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   suspended?: boolean
   /**
-   * Whether this public call also administers a company if an administrator makes it. The header
-   * `Company` may then name the company. For example, strangers sign up with `createUser`, and
+   * Whether administrators also make this public call, to administer a company. The header
+   * `Company` can then name the company. For example, strangers sign up with `createUser`, and
    * administrators invite people with it.
    */
   acting?: boolean

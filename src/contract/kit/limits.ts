@@ -6,7 +6,7 @@ export const maxFileBytes = 5_000_000_000
  */
 export const pictureReductionThresholdBytes = 1_000_000
 /** Maximum number of categories that the error `category_required` lists. */
-export const maxListedCategories = 50
+export const maxCategoriesInError = 50
 /** Maximum number of bytes that a page sends in one PATCH of an upload: 8 MiB. */
 export const uploadChunkBytes = 8 * 1024 * 1024
 

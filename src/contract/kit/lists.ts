@@ -39,7 +39,7 @@ interface ListOptions<
   access: Access
   scopes?: readonly KeyScope[]
   item: Item
-  /** Schema of the query parameter `cursor`. If absent, the schema is `Id`. */
+  /** Schema of the query parameter `cursor`. By default, this is `Id`. */
   cursor?: Cursor
   /**
    * Fields of the call's input besides `limit` and `cursor`: path parameters, `q`, `sort` and

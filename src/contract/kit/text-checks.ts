@@ -18,8 +18,9 @@ export function patternCheck(regex: RegExp, sentence: string) {
 }
 
 /**
- * Returns a check that accepts a text if `isValid` returns true for it. The error response for a
- * refused text contains `rule`, `limit`, and `sentence`: the English description of valid texts.
+ * Returns a check that accepts a text if `isValid` returns true for it. `sentence` is the English
+ * description of valid texts. The error response for a refused text contains `rule`, `limit` and
+ * `sentence`.
  */
 export function customCheck(
   { rule, limit }: { rule: string; limit?: number },

@@ -8,7 +8,7 @@ import {
   type RawEndpoint
 } from '../kit/endpoint.ts'
 import { commonErrorCodes, type ErrorCode, errorCodes } from '../kit/errors.ts'
-import { maxListedCategories } from '../kit/limits.ts'
+import { maxCategoriesInError } from '../kit/limits.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { exampleOf } from './schema-examples.ts'
 
@@ -384,7 +384,7 @@ const problemSchema = {
     },
     categories: {
       type: 'array',
-      maxItems: maxListedCategories,
+      maxItems: maxCategoriesInError,
       items: {
         type: 'object',
         required: ['id', 'names'],

@@ -1,9 +1,9 @@
 /**
  * Matches each position in a text at which a spreadsheet could see the start of a formula: in
- * `a;=1`, the position before `=`. A formula can start at the beginning of the text or after a
- * character that may separate cells. `;` is one of these, because French spreadsheets split a text
- * there, even inside quotes. The first character of a formula is `=`, `+`, `-` or `@`, in normal or
- * full width, or a tab, a carriage return or NUL. Quotes and apostrophes may stand before it.
+ * `a;=1`, the position before `=`. Such a position is at the beginning of the text, or after a
+ * character at which a spreadsheet may split the text. French spreadsheets split at `;`, even
+ * inside quotes. A formula begins with `=`, `+`, `-` or `@`, in normal or full width, or with a
+ * tab, a carriage return or NUL. Quotes and apostrophes may precede this character.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g

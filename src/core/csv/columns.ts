@@ -93,9 +93,10 @@ export function assignColumn(
 }
 
 /**
- * Guesses whether the first row of a file contains headings. It does if one of its cells is a known
- * heading, or if its cells are all filled and all different and other rows follow. A row with an
- * e-mail never contains headings.
+ * Guesses whether the first row of a file contains headings. Returns false if one of its cells is
+ * an e-mail. Otherwise returns true if one of its cells is a known heading. Without a known
+ * heading, returns true if the first row's cells are all filled and all different, and other rows
+ * follow.
  */
 export function hasHeaderRow(
   fields: readonly ImportField[],

@@ -30,9 +30,9 @@ const marks: [Encoding, number[]][] = [
 ]
 
 /**
- * In UTF-16, every second byte of Latin text is NUL. A file without a byte order mark counts as
- * UTF-16 only if at least this fraction of the bytes at odd positions, or of those at even
- * positions, is NUL.
+ * A file without a byte order mark counts as UTF-16 only if at least this fraction of its bytes at
+ * odd positions, or of its bytes at even positions, is NUL. In UTF-16, every second byte of Latin
+ * text is NUL.
  */
 const utf16Share = 0.3
 /** A file that is not UTF-16 counts as binary if at least this fraction of its bytes is NUL. */

@@ -5,8 +5,8 @@ import { createCommitment } from './commitments.ts'
 import { createHashInputPrefix } from './formats.ts'
 
 /**
- * The readable part of an entry of the audit log: who changed what, where and when. The entry's
- * hash is computed from its canonical JSON.
+ * The readable part of an entry of the audit log: who changed what, where and when. The hash
+ * of the entry covers the canonical JSON of this part.
  */
 export interface AuditEntry {
   /** Id of the company whose audit log contains the entry. */
@@ -16,9 +16,9 @@ export interface AuditEntry {
   at: number
   actor: { id: string; company: string }
   /**
-   * Id of the company in which the change was made. It differs from `company` in one case only: if
-   * the actor belongs to another company, the log of that company gets an entry too, with `company`
-   * set to the actor's company.
+   * Id of the company in which the change was made. It equals `company`, with one exception: a
+   * change by an actor of another company gets a second entry, in the log of the actor's company.
+   * The `company` of that entry is the actor's company.
    */
   acted_in: string
   action: string
@@ -51,7 +51,7 @@ export const initialPreviousHash: Bytes = new Uint8Array(32)
 export const auditHashPrefix: Bytes = createHashInputPrefix('audit')
 
 /** Returns an audit entry as canonical JSON, the text that the entry's hash covers. */
-export function auditEntryText({ changes, ...entry }: AuditEntry): string {
+export function canonicalizeAuditEntry({ changes, ...entry }: AuditEntry): string {
   return canonicalize({ ...entry, ...(changes === undefined ? {} : { changes }), v: 1 })
 }
 
@@ -70,7 +70,7 @@ export function auditHash(previous: Uint8Array, seq: number, text: string): Byte
  * Returns the fields that differ between two objects as the canonical JSON of `FieldChanges`.
  * Returns undefined if no field differs.
  */
-export function fieldChangesText(before: object, after: object): string | undefined {
+export function canonicalizeFieldChanges(before: object, after: object): string | undefined {
   const [was, is] = [fieldsOf(before), fieldsOf(after)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
   const differing = names.filter(name => textOf(was[name]) !== textOf(is[name]))
@@ -88,7 +88,7 @@ export function fieldChangesText(before: object, after: object): string | undefi
 
 /**
  * Returns the commitment (a salted hash) to the changed fields of an audit entry. `changes` is the
- * text that `fieldChangesText` returns.
+ * text that `canonicalizeFieldChanges` returns.
  */
 export function createChangesCommitment(
   { company, id }: Pick<AuditEntry, 'company' | 'id'>,

@@ -49,8 +49,8 @@ export type DepositLeaf = {
   leaf: string
   hash: Bytes
   /**
-   * The salt and value of each field, which a receipt contains. They are destroyed when the deposit
-   * is erased.
+   * The salt and value of each field. Whoever has them can check the commitments of the leaf. The
+   * server stores them encrypted.
    */
   openings: Record<DepositField, CommitmentOpening>
 }

@@ -7,13 +7,13 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2). Returns the
- * range if the header has exactly one: `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`,
- * 100 → `{ start: 90, end: 99 }`
- * - `whole`: the header is missing, invalid or longer than 1,000 characters, or it has two to five
- *   ranges. The server does not send several ranges in one response.
- * - `unsatisfiable`: the header has more than five ranges, or none of its ranges begins within the
- *   file.
+ * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2).
+ * - Returns the range if the header has exactly one: `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`;
+ *   `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
+ * - Returns `whole` if the header is missing, invalid or longer than 1,000 characters, or has two
+ *   to five ranges. The server does not send several ranges in one response.
+ * - Returns `unsatisfiable` if the header has more than five ranges, or if none of its ranges
+ *   begins within the file.
  */
 export function parseRangeHeader(
   header: string | undefined,

@@ -67,7 +67,7 @@ export function pageCsp({ astroPolicy, bootHash, themeHash, api }: PageCspInput)
  * browsers send the reports that the directive `report-to csp` asks for. `api` is the origin of the
  * API.
  */
-export function reportingEndpoints(api: string): string {
+export function reportingEndpointsHeader(api: string): string {
   return `csp="${api}/csp-report"`
 }
 

@@ -3,9 +3,10 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * The maximum length of a password before it is normalized, in UTF-16 code units. NFKC turns at
- * most two code units into one byte (U+1D400 into `A`). So a longer password always has more than
- * `maxPasswordBytes` bytes, and can be refused without normalizing it.
+ * The maximum length of a password before it is normalized, in UTF-16 code units. A longer password
+ * can be refused without normalizing it. NFKC turns at most two code units into one byte (U+1D400
+ * into `A`), so the result would have far more than `maxPasswordBytes` bytes. Two code units per
+ * byte would be enough; four leave a margin.
  */
 const maxTypedLength = 4 * maxPasswordBytes
 

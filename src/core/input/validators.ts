@@ -46,7 +46,7 @@ export function exactLength(length: number): Validator {
   return ifFilled(text => lengthOf(text) === length, 'length', length)
 }
 
-/** Accepts digits with an optional sign and a decimal point or comma: `-1,5`. */
+/** Accepts a number with an optional sign and optional decimal places: `15`, `+1.5`, `-1,5`. */
 export const numeric: Validator = ifFilled(text => /^[+-]?\d+(?:[.,]\d+)?$/.test(text), 'numeric')
 
 /** Accepts digits with an optional sign: `-15`. */

@@ -31,7 +31,7 @@ export function readTokenExpiry(token: string): number | undefined {
  * server. Returns 0 for a difference of at most 10 seconds, and for a token without a time of
  * issue.
  */
-export function clockSkew(token: string, now: number): number {
+export function secondsAheadOfServer(token: string, now: number): number {
   const iat = decodeTokenPayload(token)?.['iat']
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return 0
   const ahead = Math.round(now / 1000 - iat)

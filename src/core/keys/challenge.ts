@@ -5,8 +5,8 @@ import { isActiveKdf, type KdfId, kdfParameters } from './kdf.ts'
 /**
  * What a challenge may be signed for.
  * - `login`: a sign-in.
- * - `signup`: a sign-up, the setup of the first operator, or an account that is verified, activated
- *   or reset by a mailed link.
+ * - `signup`: a sign-up, the setup of the first operator, or a step that a mailed link starts: the
+ *   confirmation of a sign-up, the activation of an account or the reset of a password.
  * - `rekey`: a change of password or e-mail, or the deletion of the account.
  * - `confirm`: a repeated check of the password before a sensitive call.
  */
@@ -36,7 +36,7 @@ export interface ChallengePayload {
 
 /**
  * The format of each field of a challenge's payload. Written by hand, because zod would make the
- * key worker a third larger.
+ * script of the web worker that derives keys a third larger.
  */
 const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   aud: /^[a-z0-9.-]{1,253}$/,

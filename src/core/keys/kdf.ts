@@ -35,7 +35,7 @@ export const kdfParameters = {
   }
 } as const satisfies Record<string, Kdf>
 
-/** Id of a key derivation: of one set of parameters in `kdfParameters`. */
+/** Id of one of the key derivations in `kdfParameters`. */
 export type KdfId = keyof typeof kdfParameters
 
 export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {

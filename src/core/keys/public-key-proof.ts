@@ -4,9 +4,13 @@ import type { ChallengePurpose } from './challenge.ts'
 import type { PublicKeyJwk, PublicKeyPayload } from './public-key-jwt.ts'
 
 /**
- * What a `public_key_jwt` is for: sign-up, confirmation of an e-mail in another browser, activation
- * of an invited account, reset of a password, change of a password (`rekey`), or change of an
- * e-mail.
+ * What a `public_key_jwt` is for.
+ * - `signup`: a sign-up.
+ * - `verify`: the confirmation of a sign-up that was made in another browser.
+ * - `activate`: the activation of an invited account.
+ * - `reset`: the reset of a password.
+ * - `rekey`: a change of password.
+ * - `email`: a change of e-mail.
  */
 export const publicKeyPurposes = [
   'signup',

@@ -133,7 +133,7 @@ export function pageOfAstroRoute(route: string): PageEntry {
  * Returns the path, below the locale, of a page that has no parameters. Returns undefined for other
  * pages and for `notFoundPage`.
  */
-export function pathWithoutParameters(page: PageEntry): string | undefined {
+export function pathIfNoParameters(page: PageEntry): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path
 }
 

@@ -13,7 +13,7 @@ const maxTextLength = 40_000
  * `{"path":"/en/me","query":"","hash":""}`. Returns an empty text if path, query or hash is longer
  * than 2,048 bytes or contains a backslash or control characters.
  */
-export function buildRedirect({ path, query, hash }: RedirectTarget): string {
+export function buildRedirectParameter({ path, query, hash }: RedirectTarget): string {
   const parts = { path, query, hash }
   return isPath(path) && isPlain(query) && isPlain(hash) ? JSON.stringify(parts) : ''
 }
@@ -21,12 +21,12 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 /**
  * Adds the query parameter `redirect` to `address`, so that the visitor can return to the page
  * `returnTo` later: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Does not add it if
- * `buildRedirect` returns an empty text for `returnTo`.
+ * `buildRedirectParameter` returns an empty text for `returnTo`.
  */
 export function withRedirect(address: string, returnTo: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(address) ?? []
   const parameters = new URLSearchParams(query)
-  const redirect = buildRedirect(returnTo)
+  const redirect = buildRedirectParameter(returnTo)
   if (redirect) parameters.set('redirect', redirect)
   return `${path}${parameters.size > 0 ? '?' : ''}${parameters}${hash}`
 }
@@ -36,7 +36,7 @@ export function withRedirect(address: string, returnTo: RedirectTarget): string 
  * if the value is malformed, if the address has another origin than `origin`, or if `isAllowed`
  * returns false for the path of the address.
  */
-export function parseRedirect(
+export function parseRedirectParameter(
   text: string,
   origin: string,
   isAllowed: (path: string) => boolean

@@ -41,9 +41,9 @@ export interface ColorCorrection {
 }
 
 /**
- * Returns the colors of a company that pages replace because they would be hard to read, with one
- * entry for each mode in which a color is replaced. Background and surface have an entry only in
- * the company's default mode, because the other mode always adapts these two colors.
+ * Returns the replacements for those chosen colors that would be hard to read: one entry for each
+ * color and mode. Background and surface have an entry only in the company's default mode, because
+ * the other mode always adapts these two colors.
  */
 export function colorCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
@@ -193,12 +193,12 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the color of the background or the surface of a page in one mode. Starts from one of
- * these colors, and changes the lightness of the last two until the contrast with text is enough.
- * - `standard`, if the company has not chosen a color (`given`).
- * - The chosen color, in the company's default mode, if it is light in light mode or dark in dark
- *   mode.
- * - Otherwise a color with the hue of the chosen color, the lightness of `standard` and a limited
+ * Returns the color of a page's background or surface in one mode. Returns `standard` if the
+ * company has not chosen a color (`given`). Otherwise starts from one of two colors, and changes
+ * its lightness until the contrast with text is enough.
+ * - The chosen color, if the mode is the company's default mode and the color suits it: light in
+ *   light mode, dark in dark mode.
+ * - Else a color with the hue of the chosen color, the lightness of `standard` and a limited
  *   chroma.
  */
 function surface(

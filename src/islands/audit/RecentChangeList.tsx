@@ -12,8 +12,7 @@ import { auditTranslator } from './audit-translator.ts'
 export interface RecentChangesProps {
   target: string
   /**
-   * The values of the item that the page shows. When a value changes, the list of changes is loaded
-   * again.
+   * The item's values on the page. When one of them changes, the list of changes is loaded again.
    */
   shown: readonly unknown[]
 }

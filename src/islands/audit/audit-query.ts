@@ -24,8 +24,8 @@ export interface AuditQuery {
 const names = ['actor', 'target', 'action', 'from', 'to'] as const
 
 /**
- * Reads the query `?action=group.update&from=2026-05-03`. Ignores unknown parameters
- * and invalid values.
+ * Parses the query of the page's address, such as `?action=group.update&from=2026-05-03`, into
+ * filters. Ignores unknown parameters and invalid values.
  */
 export function parseAuditQuery(search: string): AuditQuery {
   const query = new URLSearchParams(search)

@@ -10,7 +10,7 @@ import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
  */
 export type SentencePart = string | { role: Role; name: string }
 /**
- * What a named person or item is in the sentence: the person who made the change (`who`), the
+ * The role of a named person or item in the sentence: the person who made the change (`who`), the
  * changed item (`what`), another person (`user`) or a category (`category`).
  */
 type Role = 'who' | 'what' | 'user' | 'category'
@@ -123,8 +123,8 @@ export function describeChanges(
 }
 
 /**
- * Returns whether a change was saved without a check that the item still had the version that the
- * caller had read. Such a change may have overwritten another change.
+ * Returns whether a change was saved without a check of the item's version, because the caller sent
+ * no `If-Match`. Such a change may have overwritten a change that the caller had not seen.
  */
 export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
   return changes?.some(({ field }) => field === 'if_match') === true

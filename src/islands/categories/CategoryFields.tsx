@@ -156,7 +156,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
 
 /**
  * Returns the visibility, the storage, the file types and the retention of a category from the
- * values of the form. Without a valid choice, the category is public and stores files.
+ * values of the form. An invalid visibility becomes `public`, and an invalid storage `file`.
  */
 export function categorySettingsFromForm(values: FormValues) {
   const kinds = (values['kinds'] ?? '').split('\n')
@@ -184,8 +184,9 @@ export function categoryNamesFromForm(values: FormValues): {
 }
 
 /**
- * Checks the field `retention`. Accepts an empty field and whole numbers from 1 to 999. Accepts any
- * text if only fingerprints are stored, because the form then hides the field.
+ * Checks the field `retention`, a number of days, months or years. Accepts an empty field and whole
+ * numbers from 1 to 999. Accepts any text if only fingerprints are stored, because the form then
+ * hides the field.
  */
 export const retentionRule: Validator = (value, form) => {
   const isValid = /^(?:[1-9]\d{0,2})?$/.test(String(value ?? '').trim())

@@ -101,9 +101,9 @@ function Shown({ category }: CategoryProps) {
 }
 
 /**
- * Returns the settings to save from the values of the form, also those that did not change. An
- * empty name keeps its previous value. If only fingerprints are stored, `keep_originals` and
- * `retention` also keep their previous values.
+ * Returns all settings to save, changed or not, from the values of the form. An empty name keeps
+ * its previous value. If only fingerprints are stored, `keep_originals` and `retention` also keep
+ * their previous values.
  */
 function changesOf(values: FormValues, was: CategoryDetails): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)

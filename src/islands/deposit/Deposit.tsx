@@ -14,7 +14,7 @@ import { $session } from '../../stores/sessions.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
-import { useFileHandoff } from '../files/use-file-handoff.ts'
+import { useOnFilesReceived } from '../files/use-on-files-received.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
@@ -64,7 +64,7 @@ export const Deposit = withTranslation(function Deposit() {
     setTurnedAway(left)
     setHeld([])
   }, [])
-  const unreadable = useFileHandoff('deposit', take)
+  const unreadable = useOnFilesReceived('deposit', take)
 
   if (user && !user.features.includes('deposit')) {
     return (

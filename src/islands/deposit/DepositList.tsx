@@ -23,7 +23,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { VerifyPageAddress } from '../kit/VerifyPageAddress.tsx'
+import { VerificationPageAddress } from '../kit/VerificationPageAddress.tsx'
 import { DepositRow } from './DepositRow.tsx'
 import { depositErrorText } from './deposit-labels.ts'
 
@@ -94,7 +94,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={removeEnded} />}
         </div>
       </div>
-      {hasEnded && summary.done + summary.duplicate > 0 && <VerifyPageAddress />}
+      {hasEnded && summary.done + summary.duplicate > 0 && <VerificationPageAddress />}
       {limit && (
         <ErrorNote error={limit} text={depositErrorText(limit, t, locale)}>
           <p>

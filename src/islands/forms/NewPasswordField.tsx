@@ -12,8 +12,8 @@ interface NewPasswordFieldProps {
   name: string
   error?: string | undefined
   /**
-   * Returns the name and e-mail of the person who chooses the password. A password that
-   * contains them counts as weak. Called again at each keystroke.
+   * Returns the e-mail, the username and the company of the person who chooses the password. A
+   * password that contains one of them counts as weak. Called again at each keystroke.
    */
   owner: () => PasswordOwner
 }

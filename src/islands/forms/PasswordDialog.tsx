@@ -6,7 +6,7 @@ import { $user } from '../../stores/signed-in-user.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { fieldErrorText } from './account-form.ts'
 import { Form } from './Form.tsx'
-import { HiddenUsername, PasswordField } from './PasswordField.tsx'
+import { HiddenEmailField, PasswordField } from './PasswordField.tsx'
 import { useForm } from './use-form.ts'
 
 /**
@@ -61,7 +61,7 @@ export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => v
           </button>
         }
       >
-        {user && <HiddenUsername email={user.email} />}
+        {user && <HiddenEmailField email={user.email} />}
         <PasswordField
           ref={field}
           label={t('account.password')}

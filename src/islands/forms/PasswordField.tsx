@@ -53,7 +53,7 @@ export function PasswordField({ children, ...field }: PasswordFieldProps) {
  * A hidden field with the e-mail. It tells password managers which account the password of the form
  * belongs to.
  */
-export function HiddenUsername({ email }: { email: string }) {
+export function HiddenEmailField({ email }: { email: string }) {
   return (
     <input
       className="sr-only"

@@ -15,7 +15,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { VerifyPageAddress } from '../kit/VerifyPageAddress.tsx'
+import { VerificationPageAddress } from '../kit/VerificationPageAddress.tsx'
 import {
   isDownloadable,
   requestName,
@@ -28,8 +28,8 @@ import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 interface HistoryDetailsProps {
   id: string
   /**
-   * The request (deposit or verification) from the list of the history, which is updated live.
-   * Undefined if the list does not contain the request.
+   * The request (deposit or verification) in the newest state that this tab has received.
+   * Undefined if this tab has not received the request.
    */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
@@ -131,7 +131,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
             })}
           </p>
         )}
-        {request?.kind === 'deposit' && request.state === 'done' && <VerifyPageAddress />}
+        {request?.kind === 'deposit' && request.state === 'done' && <VerificationPageAddress />}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
           {state === undefined && (waiting === 'text' || waiting === 'slow')

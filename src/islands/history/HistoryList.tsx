@@ -208,7 +208,8 @@ function useScrolled(): boolean {
 
 /**
  * Returns `value` only when it has not changed for `ms` milliseconds, so that screen readers are
- * not flooded. Until then returns the previous value. Does not wait if the previous value is 0.
+ * not flooded. Until then returns the previous value. If the previous value is 0, does not wait, so
+ * that the first new row is announced immediately.
  */
 function useSettledValue(value: number, ms: number): number {
   const [slow, setSlow] = useState(value)

@@ -40,7 +40,7 @@ export function LiveUpdateNote({ now }: { now: number | undefined }) {
 
 /**
  * Returns the current time (`now`) while `holds` is true. Afterwards, returns the last time at
- * which `holds` was true.
+ * which `holds` was true, for the note `Not updated since 4:05 PM`.
  */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)

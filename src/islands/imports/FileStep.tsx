@@ -10,7 +10,7 @@ import {
 } from '../../stores/imports/import-file.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { downloadFile } from '../files/download-file.ts'
-import { useFileHandoff } from '../files/use-file-handoff.ts'
+import { useOnFilesReceived } from '../files/use-on-files-received.ts'
 import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { PastImports } from './PastImports.tsx'
@@ -35,7 +35,7 @@ export function FileStep(props: FileStepProps) {
     onRead()
     void readImportFile(kind, first)
   }
-  useFileHandoff('import', take)
+  useOnFilesReceived('import', take)
 
   const saveTemplate = () => {
     const names = kind.fields.map(({ name }) => name)

@@ -9,7 +9,7 @@ import {
   correctRow,
   loadMoreRows,
   showRowsWithVerdict,
-  skipRow
+  setRowSkipped
 } from '../../stores/imports/imports.ts'
 import { createOmittedRowsFile } from '../../stores/imports/omitted-file.ts'
 import { downloadFile } from '../files/download-file.ts'
@@ -30,8 +30,8 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
  * Shows the rows of an import that have the same check result, such as `refused`. The person can
- * switch to another result. At first shows the refused rows if the person can correct them, or else
- * the new rows. If no row has that result, shows the next result that has rows.
+ * switch to another result. Starts with `refused` if the person can correct rows, and with `new` if
+ * not. If that result has no rows, starts with the next result that has rows.
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props
@@ -75,7 +75,7 @@ export function RowList(props: RowListProps) {
     what: 'Skipping the row failed',
     async send({ row, skip }: { row: number; skip: boolean }) {
       const number = numberOf(row)
-      const judged = await skipRow(kind, item.id, row, skip)
+      const judged = await setRowSkipped(kind, item.id, row, skip)
       if (!judged?.verdict) return
       setNews(
         skip
@@ -213,7 +213,7 @@ interface RowTableProps extends RowListProps {
   verdict: ImportRowVerdict
   numberOf: (row: number) => number
   isBusy: boolean
-  /** Whether each row has a button that skips the row, or includes a skipped row again. */
+  /** Whether each row has a button to skip it. For a skipped row, the button undoes this. */
   canSkip: boolean
   onCorrect: (row: StoredRow, values: RowValues) => void
   onSkip: (row: StoredRow) => void

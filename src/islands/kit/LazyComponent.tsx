@@ -27,8 +27,8 @@ export function lazyComponent<Props extends object>(
 }
 
 /**
- * Loads the code of a component. Returns the component, or the error with a function `retry` that
- * loads it again.
+ * Loads the code of a component. Returns the component when it is loaded, the error if loading
+ * failed, and a function `retry` that loads the code again.
  */
 export function useLazyComponent<Props>(load: () => Promise<ComponentType<Props>>) {
   const [Component, setComponent] = useState<ComponentType<Props>>()

@@ -13,7 +13,8 @@ interface RootProps {
 }
 
 /**
- * Astro's renderer of React islands in the browser: hydrates an island that the server has drawn.
+ * Returns the function with which Astro hydrates a React island that the server has drawn. Replaces
+ * the standard function of Astro's integration of React.
  */
 export default (island: HTMLElement) =>
   async (Screen: ComponentType, props: object): Promise<void> => {

@@ -18,8 +18,8 @@ export interface ActionOptions<Input, Result> {
    */
   send: (input: Input, key: string) => Promise<Result>
   /**
-   * Handles an error. Returns true if the error must not appear in `failure`, because the function
-   * shows it itself.
+   * Handles an error. Returns true if `handle` shows the error itself. The error then does not
+   * appear in `failure`.
    */
   handle?: (error: AppError, input: Input) => boolean
 }

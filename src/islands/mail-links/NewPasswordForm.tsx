@@ -3,7 +3,7 @@ import { usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
-import { HiddenUsername } from '../forms/PasswordField.tsx'
+import { HiddenEmailField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -36,7 +36,7 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
   })
   return (
     <Form form={form} submit={submit} derivesKey>
-      <HiddenUsername email={email} />
+      <HiddenEmailField email={email} />
       {asksForName && <UsernameField form={form} initial={props.username} />}
       <NewPasswordFields
         form={form}

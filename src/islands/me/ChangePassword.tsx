@@ -6,7 +6,7 @@ import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
-import { HiddenUsername, PasswordField } from '../forms/PasswordField.tsx'
+import { HiddenEmailField, PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -29,7 +29,7 @@ export function ChangePassword({ user }: { user: UserInfo }) {
   return (
     <Section id="change-password" title={t('me.password.title')} note={t('me.password.effect')}>
       <Form form={form} submit={t('me.password.submit')} derivesKey done={t('me.password.done')}>
-        <HiddenUsername email={email} />
+        <HiddenEmailField email={email} />
         <PasswordField
           label={t('me.password.present')}
           name="password"

@@ -5,8 +5,8 @@ import { useTranslation } from '../kit/use-translation.ts'
 const schemes = ['system', 'light', 'dark'] as const
 
 /**
- * Draws the controls to choose the language and the color scheme. The site's menu contains the same
- * controls. The site's script reacts to both.
+ * Draws the controls to choose the language and the color scheme. The site's script reacts to these
+ * controls and to the same controls in the site's menu.
  */
 export function Preferences() {
   const { locale, t } = useTranslation()

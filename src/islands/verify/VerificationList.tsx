@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useMemo, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
-import { buildRedirect } from '../../core/pages/redirect-parameter.ts'
+import { buildRedirectParameter } from '../../core/pages/redirect-parameter.ts'
 import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'
 import { type Locale, localizedPath, type Translate } from '../../i18n/index.ts'
@@ -159,7 +159,7 @@ export function VerificationFailure({ error, isSignedIn, children }: Verificatio
  */
 export function SignInLink() {
   const { locale, t } = useTranslation()
-  const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
+  const redirect = buildRedirectParameter({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
   const back = new URLSearchParams({ redirect })
   return (
     <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>

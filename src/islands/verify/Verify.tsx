@@ -16,7 +16,7 @@ import {
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
-import { useFileHandoff } from '../files/use-file-handoff.ts'
+import { useOnFilesReceived } from '../files/use-on-files-received.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
@@ -34,7 +34,7 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
   const checks = useStore($verifications, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
-  const unreadable = useFileHandoff('verify', files => void verifyFiles(files))
+  const unreadable = useOnFilesReceived('verify', files => void verifyFiles(files))
 
   const batch = useStore($shownBatch, { ssr: 'initial' })
   // the batch that was shown before the person left the page and came back

@@ -107,9 +107,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns the token key `read`. If this process already knows the key, the result has the
-   * `verifying` object of the known key. The cache of verified tokens compares this object, so a
-   * new object would make it verify every token again.
+   * Returns a token key that was read from its file. If this process already knows the key, the
+   * result has the `verifying` object of the known key. The cache of verified tokens compares this
+   * object, so with a new object every token would be verified again.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

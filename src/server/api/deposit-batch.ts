@@ -25,7 +25,7 @@ const maxPerCompany = 32
 
 const maxHeaderBytes = 2048
 /**
- * The number of bytes to which small chunks of a request body are joined. Without joining, a
+ * The size in bytes up to which small chunks of a request body are joined. Without joining, a
  * million tiny chunks would need far more memory than the bytes in them.
  */
 const joinedBytes = 64 * 1024

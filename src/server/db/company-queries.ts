@@ -18,7 +18,7 @@ type TableWith<Columns> = {
   [Table in keyof Database]: Database[Table] extends Columns ? Table : never
 }[keyof Database]
 
-/** Starts a `select` of rows of the transaction's company. */
+/** Returns a `select` query for rows of the transaction's company. */
 export function selectInCompany<Table extends CompanyTable>(
   tx: Tx,
   table: Table
@@ -30,12 +30,12 @@ export function selectInCompany<Table extends CompanyTable>(
   return rows as unknown as SelectQueryBuilder<Database, Table, object>
 }
 
-/** Starts a `select` of the row of the transaction's company that has the id `id`. */
+/** Returns a `select` query for the row with the id `id` in the transaction's company. */
 export function selectById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
   return selectInCompany(tx, table).where(column(table, 'id'), '=', id)
 }
 
-/** Starts an `update` of rows of the transaction's company. */
+/** Returns an `update` query for rows of the transaction's company. */
 export function updateInCompany<Table extends CompanyTable>(
   tx: Tx,
   table: Table
@@ -47,12 +47,12 @@ export function updateInCompany<Table extends CompanyTable>(
   return rows as unknown as UpdateQueryBuilder<Database, Table, Table, UpdateResult>
 }
 
-/** Starts an `update` of the row of the transaction's company that has the id `id`. */
+/** Returns an `update` query for the row with the id `id` in the transaction's company. */
 export function updateById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
   return updateInCompany(tx, table).where(column(table, 'id'), '=', id)
 }
 
-/** Starts a `delete` of rows of the transaction's company. */
+/** Returns a `delete` query for rows of the transaction's company. */
 export function deleteInCompany<Table extends CompanyTable>(
   tx: Tx,
   table: Table
@@ -64,7 +64,7 @@ export function deleteInCompany<Table extends CompanyTable>(
   return rows as unknown as DeleteQueryBuilder<Database, Table, DeleteResult>
 }
 
-/** Starts a `delete` of the row of the transaction's company that has the id `id`. */
+/** Returns a `delete` query for the row with the id `id` in the transaction's company. */
 export function deleteById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
   return deleteInCompany(tx, table).where(column(table, 'id'), '=', id)
 }

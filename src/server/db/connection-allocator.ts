@@ -92,9 +92,9 @@ interface Waiting {
 interface Account {
   isBackground: boolean
   /**
-   * The consumer's place in the order in which consumers got their last connection. The lowest
-   * number is the longest ago. A consumer without any connection yet has the place of its first
-   * request for one.
+   * The consumer's place in the order in which consumers got their last connection. The consumer
+   * with the lowest number got its last connection the longest ago. Until a consumer gets its first
+   * connection, its place is that of its first request.
    */
   turn: number
   /** The number of connections that the consumer holds, including those of long reads. */

@@ -112,8 +112,8 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 
 /**
  * Waits for the lock that lets one process at a time set up the database: apply migrations or
- * create keys. Disposing the returned object releases the lock. The lock is on a row and is held by
- * a separate connection, because not every server has advisory locks.
+ * create keys. Disposing the returned object releases the lock. A separate connection holds the
+ * lock. It is a lock on a row, because not every database server has advisory locks.
  */
 export async function lockDatabaseSetup(location: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(location)

@@ -28,8 +28,8 @@ export interface NotificationListener extends AsyncDisposable {
 
 const channel = 'vidimus'
 /**
- * The message by which a process that starts to listen tells the other processes that it exists. A
- * process that has found no other process sends no messages until it receives a message.
+ * The message by which a process that starts to listen tells the other processes that it exists. It
+ * is needed because a process that was alone at its start sends no messages before it receives one.
  */
 const hello = 'hello'
 const retryMillis = 250

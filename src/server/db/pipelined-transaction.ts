@@ -81,8 +81,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Keeps back statements of which one locks a row, and sends them at the end of the transaction.
-   * Throws if the transaction has already taken a lock that comes after this one in `lockOrder`.
+   * Keeps back the statements of `kept`, and sends them at the end of the transaction. Throws if
+   * the transaction has already taken a lock that comes after `kept.lock` in `lockOrder`.
    */
   sendLast(kept: DeferredStatements): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')

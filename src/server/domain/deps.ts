@@ -35,7 +35,7 @@ export interface Deps {
   stopping: AbortSignal
 }
 
-/** The settings of the configuration that the domain needs. */
+/** The settings from the configuration that the code in `server/domain` needs. */
 export interface Settings {
   scheme: 'http' | 'https'
   /** Undefined if it is the scheme's default. */
@@ -104,7 +104,7 @@ export type SendingCompany = Pick<Tenant, 'company_id' | 'host'>
  * `server/adapters/keys.ts`, sees the secrets.
  */
 export interface InstallationKeys {
-  /** Stored with encrypted data, to tell which root secret encrypted it. */
+  /** The id of the root secret. Stored with encrypted data, to tell which secret encrypted it. */
   rootSecretId: string
   /**
    * Returns an HMAC-SHA256 of `data`, 32 bytes. Each label has its own key, which is derived from
@@ -121,8 +121,8 @@ export interface InstallationKeys {
    */
   seal(plain: Uint8Array, aad: string): Buffer
   /**
-   * Encrypts deterministically: equal bytes with equal `aad` give equal results, so that a query
-   * can find them. The result has the same form as that of `seal`.
+   * Encrypts deterministically: equal bytes with equal `aad` give equal results. So a query can
+   * find a row by an encrypted value. The result has the same form as that of `seal`.
    */
   sealSame(plain: Uint8Array, aad: string): Buffer
   /**
@@ -218,9 +218,9 @@ export interface BlobStore {
    */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
-   * Copies the bytes that another process has stored for an upload to the file `staged`, and
-   * deletes the file of the other process. Called after this process has taken over the upload. If
-   * several earlier processes have left a file, uses the newest one. Does nothing if there is none.
+   * Continues the file of another process, after this process has taken over its upload: copies the
+   * bytes of that file to the file `staged`, and deletes that file. If several earlier processes
+   * have left files, uses the newest file. Does nothing if no process has left a file.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
   /**
@@ -252,8 +252,8 @@ export interface BlobStore {
    * Turns the staged file of an upload into a kept file (of recorded deposits): moves it to the
    * path of `tag`, the keyed hash of its bytes. The move survives a power failure. If the path
    * already has a file of the same size, deletes the staged file instead, because other deposits
-   * may refer to the existing file. However, an existing file with the inode number `damaged` is
-   * always replaced.
+   * may refer to the existing file. If the existing file has the inode number `damaged`, its bytes
+   * have changed on disk, and the staged file replaces it.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
   /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */

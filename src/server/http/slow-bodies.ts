@@ -12,8 +12,8 @@ export interface MinimumSpeed {
 const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
 
 /**
- * Closes the connection of an HTTP request if its body arrives more slowly than the given speed.
- * Otherwise slow clients could occupy all connections, whose number is limited.
+ * Closes the connection of an HTTP request if its body arrives more slowly than the given speed,
+ * because slow clients could occupy all connections, whose number is limited.
  */
 export function enforceMinimumSpeed(
   request: IncomingMessage,

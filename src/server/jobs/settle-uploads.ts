@@ -1,5 +1,5 @@
 import { findDemo } from '../domain/demo/demo.ts'
-import { endNextIdleUpload, releaseIdleUploadStorage } from '../domain/deposits/idle-uploads.ts'
+import { endNextIdleUpload, releaseIdleUploadReservations } from '../domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { Deps } from '../domain/deps.ts'
 import { createSignaledJob, forEachCompany } from './each-company.ts'
@@ -34,7 +34,7 @@ export function endIdleUploadsJob(deps: Deps): Job {
         // the demonstration's uploads carry old dates and would lapse before their bytes are
         // written
         if (demo?.state === 'seeding' && demo.company_id === company) return
-        await releaseIdleUploadStorage(deps, company)
+        await releaseIdleUploadReservations(deps, company)
         while (!stopping() && (await endNextIdleUpload(deps, company)));
       })
     }

@@ -34,8 +34,8 @@ import type { TakeUploadSlot } from './concurrent-uploads.ts'
  */
 const touchMs = 10_000
 /**
- * The seconds to wait before each attempt to abandon an upload, because the database may be busy.
- * If all attempts fail, a job ends the upload later.
+ * The seconds to wait before each attempt to abandon an upload. An attempt may fail, for example
+ * because the database is busy. If all attempts fail, a job ends the upload later.
  */
 const abandonAfterSeconds = [0, 1, 3, 10]
 /**
@@ -109,9 +109,9 @@ async function readFile(
 
 /**
  * Reads and hashes the body of `PUT /deposit`, and meanwhile holds one of the person's upload
- * slots. Writes the bytes to disk only for a new upload: not if the category stores no files, or if
- * an earlier call has sent the file. Returns the result of `beginDirectUpload` (`begun`) and the
- * SHA-256 of the body.
+ * slots. Writes the bytes of a new upload to disk. Does not write the bytes if the category stores
+ * no files, or if an earlier call has sent the file. Returns the result of `beginDirectUpload` as
+ * `begun`, and the SHA-256 of the body.
  */
 async function takeFile(
   deps: Deps,

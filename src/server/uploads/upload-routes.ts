@@ -65,10 +65,10 @@ export interface UploadHandler {
 }
 
 /**
- * Creates the handler of `PUT /deposit` and of the tus 1.0 requests to `/uploads/{id}`, for uploads
- * that `POST /deposit` has created. It uses the request objects of Node and not Hono, because only
- * they show when a client disconnects. Only one call at a time writes an upload: a lock ensures
- * this within the process, a lease between processes.
+ * Creates the handler of `PUT /deposit` and of the tus 1.0 requests to `/uploads/{id}`. The tus
+ * requests belong to uploads that `POST /deposit` has created. The handler uses the request objects
+ * of Node and not Hono, because only these show when a client disconnects. Only one call at a time
+ * writes an upload: a lock ensures this within the process, a lease between processes.
  */
 export function createUploadHandler(deps: Deps): UploadHandler {
   const writer = randomUUID()

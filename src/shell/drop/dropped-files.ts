@@ -79,8 +79,8 @@ async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
 }
 
 /**
- * Collects the files of an entry and, for a folder, of everything in it. Records a file or folder
- * that cannot be read as unreadable and continues with the others.
+ * Collects the file of an entry or, for a folder, all files in it and in its subfolders. If a file
+ * or folder cannot be read, adds its path to `unreadable` and continues with the others.
  */
 async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
   try {

@@ -1,7 +1,10 @@
 import { localizedPath } from '../../i18n/index.ts'
 import { onThisAndLaterPages, pageLocale } from '../kit/page.ts'
 
-/** Passes files from the drop zone of the home page, a plain file input, to the verify page. */
+/**
+ * Passes files from the drop zone of the home page to the verify page. The drop zone is a plain
+ * file input.
+ */
 export function startHomeDropZone(): void {
   document.addEventListener('change', event => {
     if (event.target === zone()) takeChosen()

@@ -20,9 +20,9 @@ export function showToast(text: string, action?: ToastAction): void {
 }
 
 /**
- * Shows a message that an island has sent, for six seconds. With `undo`, shows it for ten seconds,
- * with a button that runs `undo`. Such a message also disappears when the person presses the button
- * or signs out.
+ * Shows a message that an island has sent, for six seconds. With `undo`, shows it for ten seconds
+ * and adds a button that runs `undo`. A message with this button also disappears when the person
+ * presses the button or signs out.
  */
 export function showIslandMessage({
   text,

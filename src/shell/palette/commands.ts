@@ -171,9 +171,9 @@ export function recentCommands(
 }
 
 /**
- * Returns the commands that contain all words of `text` in their label or note. Commands whose
- * label begins with the first word of `text` come first. Next come commands in whose label a later
- * word begins with the first word of `text`. For an empty text, returns all commands.
+ * Returns the commands that contain all words of `text` in their label or note. For an empty text,
+ * returns all commands. The first word of `text` decides the order: first labels that begin with
+ * it, then labels in which another word begins with it, then all others.
  */
 export function matchingCommands(commands: readonly Command[], text: string): Command[] {
   const words = splitSearchIntoWords(text)

@@ -37,8 +37,8 @@ export function loadQueueOnDepositPage(): void {
 }
 
 /**
- * Loads the code of the upload queue, and shows its progress. Only pages that need the queue call
- * this, because this code is as large as that of a whole page.
+ * Loads the code of the upload queue, and shows the progress of uploads. Only pages that need the
+ * queue load it, because its code is as large as that of a whole page.
  */
 async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([

@@ -1,4 +1,4 @@
-import { parseRedirect } from '../../core/pages/redirect-parameter.ts'
+import { parseRedirectParameter } from '../../core/pages/redirect-parameter.ts'
 import { isLocale, localizedPath } from '../../i18n/index.ts'
 import { browserEnvironment, pageLocale } from '../environment.ts'
 import { canReturnAfterSignIn } from '../routes.ts'
@@ -18,7 +18,7 @@ export function addressAfterSignIn(): string {
     if (redirect) waiting.searchParams.set('redirect', redirect)
     return waiting.href
   }
-  const url = new URL(parseRedirect(redirect, origin, canReturnAfterSignIn) ?? '/', origin)
+  const url = new URL(parseRedirectParameter(redirect, origin, canReturnAfterSignIn) ?? '/', origin)
   const chosen = $user.get()?.locale
   url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
   return url.href

@@ -42,7 +42,7 @@ export const openDomain = domain.open
 /** Loads a domain again and shows its present state, or that it no longer exists. */
 export const reloadDomain = domain.reload
 
-/** Claims a host for the company and returns the new domain. `key` is the idempotency key. */
+/** Adds a domain to the company and returns it. `key` is the idempotency key. */
 export function createDomain(
   input: CallInput<'createDomain'>,
   key: string

@@ -22,7 +22,7 @@ export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AllAtten
 })
 
 interface UsageByDay {
-  /** Whose usage it is: the company's id and a space. For a group, the group's id follows. */
+  /** Whose usage it is: `{company id} {group id}`. For a company, the group id is empty. */
   of: string
   days: readonly UsageDay[]
 }

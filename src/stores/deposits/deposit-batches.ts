@@ -156,9 +156,9 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
 }
 
 /**
- * Reports the result of each file. First calls `onResult` for all accepted files, then resolves or
- * rejects the promises. Otherwise a refusal, such as a reached limit, could pause a file that the
- * server has accepted.
+ * Reports the result of each file. Calls `onResult` for all accepted files before it resolves or
+ * rejects any promise. In another order, a refusal, such as a reached limit, could pause a file
+ * that the server has accepted.
  */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {

@@ -67,9 +67,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   let isCheckDue = false
 
   /**
-   * Hashes a file and reduces it if it is a picture. Returns false if the file differs from the one
-   * that was sent before a reload. If only the reduced copy differs, cancels the earlier upload, so
-   * that the new copy is sent from the start.
+   * Hashes a file. Also makes the reduced copy of a picture, if the category and the person's
+   * choice allow one. Returns false if the file differs from the one that was sent before a reload.
+   * If only the reduced copy differs, cancels the earlier upload, so that the new copy is sent from
+   * the start.
    */
   async function prepare(entry: DepositEntry, signal: AbortSignal): Promise<boolean> {
     const { file, sent, expected } = entry
@@ -209,10 +210,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * Cancels a deposit that is being sent in a batch. The server may already have recorded it. To
-   * find out, reserves storage for it with the same idempotency key. If the answer contains an
-   * upload, there is no record, and the upload is cancelled. If the answer contains no upload,
-   * waits for the record. If the answer is a duplicate, does nothing.
+   * Cancels a deposit that is being sent in a batch, unless the server has already recorded it. To
+   * find out, reserves storage for the deposit with the same idempotency key. If the answer
+   * contains an upload, there is no record, and the upload is cancelled. If the answer contains no
+   * upload, waits for the record. If the answer is a duplicate, there is nothing to cancel.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry
@@ -257,8 +258,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * Cancels the upload of a deposit on the server, which releases the reservation. If the deposit
-   * is being sent in a batch, cancels it with `recall`.
+   * Cancels the upload of a deposit on the server. This releases the deposit's reservation. A
+   * deposit that is being sent in a batch is cancelled with `recall`.
    */
   function release(entry: DepositEntry): void {
     if (entry.isInBatch) {
@@ -278,7 +279,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
       })
   }
 
-  /** Waits until the server records a deposit. The server has received all bytes of its file. */
+  /** Makes a deposit wait for its record. Called when the server has all bytes of its file. */
   function expectRecord(entry: DepositEntry): void {
     parts.forget(entry.id)
     list.change(entry, { status: 'recording' })

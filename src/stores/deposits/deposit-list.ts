@@ -211,8 +211,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
     /** Updates the summary immediately and returns it. */
     updateSummary,
     /**
-     * Begins a new batch of files. From now on the percentage of the summary ignores the deposits
-     * of earlier batches that have ended.
+     * Begins a new batch of files. From now on the percentage of the summary ignores a deposit of
+     * an earlier batch once this deposit has ended.
      */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true

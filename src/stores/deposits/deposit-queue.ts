@@ -79,8 +79,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   const sentFiles = new Map<string, DepositEntry>()
   const recordedFiles = new Set<string>()
   /**
-   * The limits that the server has reported, by category id. The server will probably refuse
-   * further files of `fromBytes` bytes or more in this category, with the same `error`.
+   * The limits that the server has reported, by category id. In the category of a limit, the
+   * server will probably refuse further files of `fromBytes` bytes or more with the same `error`.
    */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false

@@ -47,8 +47,8 @@ const firstRetryMs = 1000
 const longestRetryMs = 30_000
 const pollMs = 30_000
 /**
- * Maximum length of a line in characters, far above that of the largest event. A connection that
- * exceeds it is closed.
+ * Maximum length of an event in characters, far above that of the largest event that the server
+ * sends. The connection of a longer event is closed.
  */
 const maxEventCharacters = 1_000_000
 

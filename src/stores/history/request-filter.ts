@@ -43,8 +43,8 @@ export function hasAnyFilter(filter: RequestFilter): boolean {
 }
 
 /**
- * The names of requests in lower case without accents. They are cached, because every event filters
- * the whole list again.
+ * Cache of the name of each request in lower case without accents. The whole list is filtered again
+ * after every event, so these names are needed often.
  */
 const folded = new WeakMap<ProcessedRequest, string>()
 

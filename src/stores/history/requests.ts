@@ -72,7 +72,7 @@ export function addRequestListener(run: (request: ProcessedRequest) => void): ()
 
 /**
  * Loads the list and keeps it current through an event stream. All tabs of a browser use the stream
- * of one tab. The list is loaded once the stream is open, so that no change is missed.
+ * of one tab. The list is loaded after the stream has opened, so that no change is missed.
  */
 export function loadRequests(): void {
   if (joined === sessionGeneration() || $session.get().status === 'out') return

@@ -136,8 +136,8 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
 }
 
 /**
- * Returns whether a file has the same columns in another dialect. The encodings may differ, because
- * an encoding affects only letters.
+ * Returns whether a file has the same columns in another dialect. The choice of columns is then
+ * kept. The encodings may differ, because an encoding affects only letters.
  */
 function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: CsvDialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader

@@ -30,7 +30,7 @@ export type ShownImport =
       item: Import
       /** Format and columns of the file. Undefined if this browser does not remember them. */
       origin: SourceFileFormat | undefined
-      /** The error with which sending the rows or loading the progress has failed. */
+      /** Why sending the rows or loading the progress has failed. */
       error?: AppError
     }
 
@@ -226,9 +226,10 @@ export function closeImport(): void {
 }
 
 /**
- * Corrects a row. The service checks this row again, and the rows with its old or new e-mail. The
- * page then shows the new verdicts. Returns the corrected row with its verdict, or undefined if the
- * page shows another import by then.
+ * Corrects a row. The server then checks this row again. It also checks the rows that have the old
+ * or the new e-mail, because it accepts only the first of several rows with the same e-mail. Shows
+ * the new verdicts. Returns the corrected row with its verdict, or undefined if the page shows
+ * another import by then.
  */
 export async function correctRow(
   kind: ImportKind,
@@ -243,7 +244,7 @@ export async function correctRow(
  * Excludes a row from the run or, if `skip` is false, includes it again. Returns the row with its
  * new verdict, or undefined if the page shows another import by then.
  */
-export async function skipRow(
+export async function setRowSkipped(
   kind: ImportKind,
   id: string,
   row: number,

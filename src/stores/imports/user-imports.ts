@@ -48,14 +48,14 @@ const fields: ImportField[] = [
 ]
 
 /**
- * How much room each call reserves for everything other than its rows: a number of bytes, and a
- * number of JSON values.
+ * Number of bytes and number of JSON values in the body of a call that are kept free for everything
+ * other than its rows.
  */
 const [roomBytes, roomValues] = [10_000, 100]
 /**
  * Maximum number of characters in a cell, and maximum number of groups in a row. Further characters
- * and groups are cut off before the row is sent. The server accepts less than these maximums, so it
- * still refuses a row from which something was cut off.
+ * and groups are cut off before the row is sent, so that every row fits into one call. The server's
+ * own maximums are lower, so it refuses every row from which something was cut off.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 const past = createListStore<Import, Record<string, never>>((_, page, company) =>
@@ -127,8 +127,9 @@ function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowVal
 }
 
 /**
- * Returns the names of groups in a cell. They are separated by `;` or `|`, because names may
- * contain commas: `Sales; Tenants | Board` → `['Sales', 'Tenants', 'Board']`
+ * Returns the names of groups in a cell. They are separated by `;`, `|` or line breaks. Commas do
+ * not separate names, because names may contain commas: `R, D; Sales | Board` →
+ * `['R, D', 'Sales', 'Board']`
  */
 function splitGroups(text: string): string[] {
   return text

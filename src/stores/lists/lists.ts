@@ -50,7 +50,7 @@ export function createListStore<Row extends { id: string }, Query extends object
   return {
     ...list,
 
-    /** The rows stay selected while the person visits other pages. */
+    /** The selected rows. They stay selected while the person visits other pages. */
     $selection,
 
     /**

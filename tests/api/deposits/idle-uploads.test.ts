@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { getUser } from '../../../src/contract/users.ts'
 import {
   endNextIdleUpload,
-  releaseIdleUploadStorage
+  releaseIdleUploadReservations
 } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -31,11 +31,11 @@ test('gives back the room of bytes that do not come, and keeps that of those tha
   expect((await app.patch(ada, upload, bytes.subarray(0, 300))).status).toBe(204)
   await expect(app.reserve(bob, randomBytes(600))).rejects.toMatchObject(full)
   app.wait(9 * minute)
-  await releaseIdleUploadStorage(app.deps, acme)
+  await releaseIdleUploadReservations(app.deps, acme)
   expect(await storage()).toEqual({ used: 0, reserved: 800 })
   app.wait(2 * minute)
-  await releaseIdleUploadStorage(app.deps, acme)
-  await releaseIdleUploadStorage(app.deps, acme)
+  await releaseIdleUploadReservations(app.deps, acme)
+  await releaseIdleUploadReservations(app.deps, acme)
   expect(await storage()).toEqual({ used: 0, reserved: 300 })
   expect(await ownStorage(ada)).toBe(300)
 
@@ -61,7 +61,7 @@ test('takes calls that bring no byte for no progress', async () => {
   expect((await app.patch(ada, upload, bytes, 0)).status).toBe(409)
   expect((await app.patch(ada, upload, bytes, 100)).status).toBe(413)
   app.wait(2 * minute)
-  await releaseIdleUploadStorage(app.deps, acme)
+  await releaseIdleUploadReservations(app.deps, acme)
   expect(await storage()).toEqual({ used: 0, reserved: 100 })
   app.wait(23 * 60 * minute)
   await app.patch(ada, upload, Buffer.alloc(0), 100)
@@ -75,7 +75,7 @@ test('gives back of an upload that ends no more than it still holds', async () =
   const second = await app.reserve(ada, randomBytes(500))
   await app.patch(ada, second.upload, randomBytes(100))
   app.wait(11 * minute)
-  await releaseIdleUploadStorage(app.deps, acme)
+  await releaseIdleUploadReservations(app.deps, acme)
   await app.tus(ada, 'DELETE', first.upload)
   expect(await storage()).toEqual({ used: 0, reserved: 100 })
   app.wait(24 * 60 * minute)
@@ -95,8 +95,8 @@ test('lets exactly as many uploads go on at once as there is room for', async ()
     await app.patch(person, upload, bytes.subarray(0, 10))
   app.wait(11 * minute)
   await Promise.all([
-    releaseIdleUploadStorage(app.deps, acme),
-    releaseIdleUploadStorage(app.deps, acme)
+    releaseIdleUploadReservations(app.deps, acme),
+    releaseIdleUploadReservations(app.deps, acme)
   ])
   expect(await storage()).toEqual({ used: 0, reserved: 80 })
   await setRoom(80 + 3 * 90 + 50)

@@ -63,9 +63,10 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. If the call came over a connection, returns a `Response` without a body
- * and hands the JSON text to the HTTP listener, which writes it to the connection. A body in the
- * `Response` would be turned into a stream, which costs more than all the rest of the response.
+ * Returns a JSON response. For a call that came through the HTTP listener, returns a `Response`
+ * without a body and hands the JSON text to the listener, which writes it to the connection. A body
+ * in the `Response` would be turned into a stream, which costs more than all the rest of the
+ * response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
@@ -320,9 +321,9 @@ export async function* readBodyChunks(
 }
 
 /**
- * Returns whether a JSON text has too many levels or values. The text is checked before parsing: a
- * million brackets would exhaust the stack, and validating a hundred thousand items takes far
- * longer than parsing them.
+ * Returns whether a JSON text has too many levels or values. Must be called before the text is
+ * parsed, because parsing a million nested brackets would exhaust the stack. The limit on values
+ * exists because validating a hundred thousand items takes far longer than parsing them.
  */
 function isTooLarge(text: string): boolean {
   let depth = 0

@@ -154,10 +154,10 @@ async function sendNow(
 
 /**
  * Mails a new invitation link to a person who has no password yet. If no mail server is configured,
- * the result contains the link. Throws `confirmation_required` if the result would contain a link
- * for an administrator and the caller has not entered their own password in the last five minutes.
- * Throws `already_active` if the person has a password, and `person_disabled` if the person is
- * disabled.
+ * the result contains the link. Throws `confirmation_required` if the result would contain the link
+ * of an invited administrator and the caller has not entered their own password in the last five
+ * minutes, because whoever has this link becomes an administrator. Throws `already_active` if the
+ * person has a password, and `person_disabled` if the person is disabled.
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,

@@ -185,9 +185,9 @@ interface PersonRow {
 }
 
 /**
- * Returns the queries that must be searched for people who match the filter: accounts, sign-ups or
- * both. Does not apply the filter; `matching` does. A filter by group or permission needs only
- * accounts, because sign-ups have neither.
+ * Returns the queries that together select everybody who could match the filter: a query of
+ * accounts, a query of sign-ups, or both. Does not apply the filter; `matching` does. A filter by
+ * group or permission needs only accounts, because sign-ups have neither.
  */
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import {
-  auditEntryText,
+  canonicalizeAuditEntry,
   auditHash,
   createChangesCommitment,
   initialPreviousHash
@@ -131,7 +131,7 @@ async function readPage(
 
 /** Returns an audit entry as canonical JSON, the text from which its hash is computed. */
 export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry']>): string {
-  return auditEntryText({
+  return canonicalizeAuditEntry({
     company: entry.company_id,
     id: entry.id,
     at: entry.created_at.getTime(),

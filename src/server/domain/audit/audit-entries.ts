@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { AuditAction } from '../../../contract/audit.ts'
 import {
-  auditEntryText,
+  canonicalizeAuditEntry,
   auditHashPrefix,
   createChangesCommitment,
-  fieldChangesText,
+  canonicalizeFieldChanges,
   initialPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import type { NamedStatement, Tx } from '../../db/scope.ts'
@@ -48,18 +48,18 @@ interface AuditedChange {
 }
 
 /**
- * Adds an entry about a change to the audit log of the changed company, right before the commit.
- * Adds nothing if `before` and `after` are given and equal. If the actor belongs to another
- * company, also adds an entry without the changed fields to the log of that company. Must be called
- * before `recordRequestState`, because a transaction must lock the audit log before the evidence
- * log.
+ * Records a change in the audit log of the changed company. The entry is written right before the
+ * commit. Records nothing if `before` and `after` are given and equal. If the actor belongs to
+ * another company, also adds an entry without the changed fields to the log of the actor's company.
+ * Must be called before `recordRequestState`, because a transaction must lock the audit log before
+ * the evidence log.
  */
 export function addAuditEntry(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   change: AuditedChange
 ): void {
-  const changes = fieldChangesText(change.before ?? {}, change.after ?? {})
+  const changes = canonicalizeFieldChanges(change.before ?? {}, change.after ?? {})
   if (changes === undefined && change.before && change.after) return
   const { company: acted_in = tx.companyId } = change
   enter(tx, deps, change, { company: acted_in, acted_in, changes })
@@ -99,7 +99,7 @@ function enter(
       company,
       Buffer.from(auditHashPrefix),
       Buffer.from(initialPreviousHash),
-      Buffer.from(auditEntryText(entry)),
+      Buffer.from(canonicalizeAuditEntry(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,
       change.concerns ?? (action.startsWith('user.') ? target : null),

@@ -7,8 +7,8 @@ import { type AdminCall, addAuditEntry } from './audit-entries.ts'
 const entryMs = 10 * 60_000
 
 /**
- * Adds an entry to the audit log which says that an administrator reads the history of the whole
- * company. Adds nothing if the administrator's last such entry is less than ten minutes old.
+ * Records in the audit log that an administrator reads the history of the whole company. Records
+ * nothing if the last entry about this administrator's reading is less than ten minutes old.
  */
 export async function recordHistoryReading(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,

@@ -11,8 +11,8 @@ import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditEntryCanonicalJson } from './audit-check.ts'
 
 /**
- * Conditions that select entries of the audit log. An undefined field is no condition. Neither is
- * `locale`: it is the language of the names that are returned with the entries.
+ * Conditions that select entries of the audit log. An undefined field is no condition. `locale` is
+ * not a condition but the language of the names that are returned with the entries.
  */
 interface AuditFilter {
   company_id: CompanyId

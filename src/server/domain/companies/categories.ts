@@ -4,7 +4,7 @@ import { type Category, KeepOriginalsSetting, Visibility } from '../../../contra
 import type * as endpoints from '../../../contract/company-categories.ts'
 import type { CategoryDetails } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { maxListedCategories } from '../../../contract/kit/limits.ts'
+import { maxCategoriesInError } from '../../../contract/kit/limits.ts'
 import { StoredContent } from '../../../contract/requests.ts'
 import {
   countRows,
@@ -221,11 +221,11 @@ export async function chooseFallbackCategory(tx: Tx, caller: Caller): Promise<st
   const [first, second] = categories
   if (!first) throw new AppError('category_unknown', 'The caller may deposit in no category')
   if (!second || first.default) return first.id
-  const listed = categories.slice(0, maxListedCategories).map(({ id, names }) => ({ id, names }))
+  const listed = categories.slice(0, maxCategoriesInError).map(({ id, names }) => ({ id, names }))
   const rest = categories.length - listed.length
   throw new AppError(
     'category_required',
-    `Name one of the caller's ${categories.length} categories${rest > 0 ? `, of which ${maxListedCategories} are listed` : ''}`,
+    `Name one of the caller's ${categories.length} categories${rest > 0 ? `, of which ${maxCategoriesInError} are listed` : ''}`,
     { categories: listed, fields: { category: { rule: 'required' } } }
   )
 }
@@ -305,9 +305,9 @@ async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {
 }
 
 /**
- * Locks a category and returns its settings and version. `withDefault` is true if the category is
- * to become the default category. Then locks all categories of the company, so that no other call
- * can change the default category at the same time.
+ * Locks a category and returns its settings and version. If `withDefault` is true, locks all
+ * categories of the company. This is needed before the category becomes the default category, so
+ * that no other call can change the default category at the same time.
  */
 async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'category')

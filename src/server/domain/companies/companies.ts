@@ -134,7 +134,7 @@ export async function readCompany(tx: Tx | TxWithoutCompany, id: CompanyId): Pro
 
 /**
  * Returns whether a company other than that of `tx` has the name `name` and has claimed the host
- * `host`. If so, the company of `tx` is being created a second time.
+ * `host`. The caller then refuses to create the company of `tx`, because it would be a duplicate.
  */
 export async function isNameAndHostTaken(
   tx: Tx,

@@ -32,7 +32,7 @@ export async function getDomainThemes(
 }
 
 /**
- * Saves a draft of a domain's theme, which only administrators see. Throws `svg_refused` for a
+ * Saves a draft of a domain's theme. Only administrators see the draft. Throws `svg_refused` for a
  * picture that is not allowed.
  */
 export async function saveThemeDraft(

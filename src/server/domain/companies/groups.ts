@@ -303,9 +303,9 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
 }
 
 /**
- * Locks a group and returns its settings and version. `withDefault` is true if the group is to
- * become the default group. Then locks all groups of the company, so that no other call can change
- * the default group at the same time.
+ * Locks a group and returns its settings and version. If `withDefault` is true, locks all groups of
+ * the company. This is needed before the group becomes the default group, so that no other call can
+ * change the default group at the same time.
  */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'group')

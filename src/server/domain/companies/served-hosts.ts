@@ -57,8 +57,8 @@ export function openTenantCache(
 /** The hosts that are served, kept in memory. Listens to signals until it is disposed. */
 export interface ServedHosts {
   /**
-   * Returns whether pages or the API are served on a host, without querying the database. Returns
-   * false for `localhost` names.
+   * Returns whether pages or the API are served on a host. Returns false for `localhost` names.
+   * Does not wait for the database. Tells a proxy whether it may request a certificate.
    */
   has(host: string): boolean
   [Symbol.dispose](): void
@@ -68,9 +68,9 @@ export interface ServedHosts {
 const listedMs = 1000
 
 /**
- * Reads the list of served hosts and keeps it in memory. Each signal about domains causes a new
- * reading. So does a call of `has` if the list is older than a second, but `has` does not wait for
- * the new list.
+ * Reads the list of served hosts and keeps it in memory. Reads it again after each signal about
+ * domains. A call of `has` also starts a new reading if the list is older than a second, but does
+ * not wait for the new list.
  */
 export async function watchServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>

@@ -229,7 +229,7 @@ async function claimKeys(
 
 /**
  * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined. The transaction can continue in both cases.
+ * returns undefined. The transaction can continue even after a timeout.
  */
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
   const [, outcome] = await Promise.all([

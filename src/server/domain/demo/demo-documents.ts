@@ -29,8 +29,8 @@ export interface DemoVerification {
   kind: 'verify'
   day: number
   /**
-   * The names of the verified files. If no document of the demonstration has one of these names,
-   * the name stands for a file that nobody has deposited.
+   * The names of the verified files. A name that belongs to no document of the demonstration stands
+   * for a file that nobody has deposited.
    */
   names: string[]
 }

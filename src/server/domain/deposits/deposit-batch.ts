@@ -179,7 +179,7 @@ class Batch {
 
   /**
    * Claims the idempotency keys of the batch, so that no other call can use them. Returns the items
-   * that have a new key. Does not return these items:
+   * that have a new key. Handles the other items as follows:
    * - If an earlier call has used the key of an item, the item gets the stored answer of that call,
    *   or an error.
    * - If an item has the same key as an earlier item of the batch and is the same deposit, notes
@@ -376,8 +376,8 @@ class Batch {
   }
 
   /**
-   * Writes the database rows of the stored files, which locks these rows. Moves the files to their
-   * final paths.
+   * Writes and thereby locks the rows of the items' files in the table `blob`. Moves the files to
+   * their final paths. Leaves out items of which only the fingerprint is stored.
    */
   async #keepFiles(items: Accepted[]): Promise<void> {
     const kept = items.filter(isKept)

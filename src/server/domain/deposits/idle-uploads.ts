@@ -13,8 +13,8 @@ const lapseHours = 24
 const idleMinutes = 10
 const pageRows = 500
 /**
- * An upload of `PUT /deposit` ends after this many minutes without a byte. This is short because
- * its caller cannot continue it: after a crash of the service it would stay open for nothing.
+ * An upload of `PUT /deposit` ends after this many minutes without a byte. The time is short,
+ * because the caller of `PUT /deposit` cannot continue an interrupted upload.
  */
 const lapseDirectMinutes = 10
 
@@ -23,7 +23,7 @@ const lapseDirectMinutes = 10
  * byte for ten minutes. The storage of the received bytes stays reserved until the upload ends.
  * Leaves out uploads of `PUT /deposit`, because `endNextIdleUpload` ends them after the same time.
  */
-export async function releaseIdleUploadStorage(deps: Deps, company_id: CompanyId): Promise<void> {
+export async function releaseIdleUploadReservations(deps: Deps, company_id: CompanyId): Promise<void> {
   const now = deps.clock()
   const before = new Date(now.getTime() - idleMinutes * 60_000)
   const isIdle = (tx: Tx) =>
@@ -59,9 +59,9 @@ export async function releaseIdleUploadStorage(deps: Deps, company_id: CompanyId
 }
 
 /**
- * Ends an upload of the company that has received no byte for a day, or for ten minutes if it is an
- * upload of `PUT /deposit`. Of several such uploads, ends the one that has been idle longest. Its
- * state becomes `lapsed`. Returns whether there was such an upload.
+ * Ends one upload of the company that has been idle too long, with the state `lapsed`: the one that
+ * has been idle longest. An upload is idle while no byte arrives. Too long is a day, or ten minutes
+ * for an upload of `PUT /deposit`. Returns whether there was such an upload.
  */
 export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()

@@ -47,7 +47,7 @@ export type CreateDepositResult =
        * bytes.
        */
       upload?: string
-      /** Present if an earlier call began the upload, so that the client continues it. */
+      /** Present if an earlier call began the upload. The client should continue that upload. */
       continued?: true
     }
 

@@ -42,8 +42,8 @@ export interface WriteLease {
  * - If the lease of the previous process has expired, `writer` gets a new file, because the
  *   previous process may still have the old file open. The upload's generation then grows by one.
  * After waiting for the other process, the caller tries again and passes `heldUntil` as `ignored`.
- * A lease that still expires at this time then counts as expired. Its process has not renewed it,
- * and so has probably died.
+ * A lease that expires exactly at the time `ignored` counts as expired: the other process has not
+ * renewed it meanwhile, and has probably died.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

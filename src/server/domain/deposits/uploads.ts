@@ -176,8 +176,8 @@ export async function discardIncompleteUpload(
 
 /**
  * Reserves the storage for an upload's missing bytes again, if it was released while no bytes
- * arrived. Throws `storage_limit_reached` if the group does not have enough left. The received
- * bytes stay, so the upload can continue later.
+ * arrived. Throws `storage_limit_reached` if the group does not have enough left. Even then, the
+ * received bytes are kept, and the upload can continue later.
  */
 export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
@@ -221,8 +221,8 @@ export async function endUploadWithoutDeposit(
 const released = { writer: null, writer_until: null }
 
 /**
- * Sets the state of an upload and ends its write lease. The state `settled` also ends the lease for
- * the creation of the deposit, and deletes the digests and the transform of the upload.
+ * Sets the state of an upload and ends its write lease. If the new state is `settled`, also ends
+ * the lease for the creation of the deposit, and deletes the upload's digests and transform.
  */
 export async function setUploadState(
   tx: Tx,

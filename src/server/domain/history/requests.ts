@@ -147,15 +147,18 @@ export interface RequestFilter {
   to?: string | undefined
 }
 
-/** Returns whether a query with this filter may have to read many rows that it does not return. */
+/**
+ * Returns whether a query with this filter may have to read many rows that it does not return. Such
+ * queries together get only a few database connections.
+ */
 function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
 /**
  * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
- * filter names a category that does not exist. A filter for one person's requests may name only a
- * category that the person may use or has used; otherwise this throws `not_found` as well.
+ * filter names a category that does not exist. In a filter for one person's requests, also throws
+ * it for a category that the person neither may use nor has used.
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,

@@ -41,9 +41,9 @@ interface Claim extends z.output<typeof endpoint.input> {
 }
 
 /**
- * Claims a host for a company, which creates a domain. Throws `host_not_allowed` if the
- * installation does not accept the host name. Throws `host_taken` if any company has proved the
- * host or this company has already claimed it.
+ * Creates a domain for a host that a company claims. Throws `host_not_allowed` if the installation
+ * does not accept the host name. Throws `host_taken` if any company has proved the host or this
+ * company has already claimed it.
  */
 export async function createDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -185,11 +185,11 @@ export async function findCoveringCompany(
 }
 
 /**
- * Makes each host that was proved only by the wildcard domain `wildcard` need its own DNS record.
- * The hosts may belong to any company. A host is no longer served if nobody creates its record
- * within seven days. Must be called when the transaction's company loses the wildcard domain. The
- * row of the wildcard domain must be locked. Does nothing if `wildcard` is no wildcard or needs no
- * DNS record.
+ * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
+ * hosts may belong to any company. A host is no longer served if nobody creates its record within
+ * seven days. Must be called when the transaction's company loses the wildcard domain. The row of
+ * the wildcard domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs
+ * no DNS record.
  */
 export async function startDnsRecordDeadlines(
   tx: Tx,

@@ -84,7 +84,7 @@ export interface ImportRowHandlers {
    * is, and its row is marked.
    */
   revert(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
-  /** Called at the end of the transaction of an undo. */
+  /** Does the last work in the transaction of an undo, for example withdraws invitations. */
   afterUndo(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void>
 }
 
@@ -96,8 +96,8 @@ const working: LeaseSettings<'import'> = {
 }
 /**
  * How many rows one statement handles: `rowsAtOnce` in a run or an undo, `checkedAtOnce` in a
- * check. With these numbers, a statement takes a fraction of a second even on a busy machine. A
- * check commits after each statement.
+ * check, which commits after each statement. With these numbers, a statement takes a fraction of a
+ * second even on a busy machine.
  */
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
 const maxAttempts = 5

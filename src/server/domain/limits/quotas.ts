@@ -130,7 +130,7 @@ export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(stri
 
 /**
  * Adds requests and bytes to the usage of a group without checking its limits. If both numbers are
- * 0, this only locks the group's usage.
+ * 0, only locks the group's usage, so that the caller can then read it and check the limits.
  */
 async function addUsed(
   tx: Tx,

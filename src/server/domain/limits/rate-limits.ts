@@ -55,9 +55,9 @@ const rules = {
    */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested in one company in a day after `mail_company_day` is used up. The limit
-   * is the last quarter of the configured one. Only networks that request their first mail of the
-   * day may use it.
+   * Mails that are requested in one company in the rest of a day, once `mail_company_day` is used
+   * up. The limit is the last quarter of the configured one. Only networks that request their first
+   * mail of the day may use it.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /**
@@ -102,9 +102,9 @@ const rules = {
    */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   /**
-   * Fingerprints that signed-out people verify at one company in a day after `verify_company_day`
-   * is used up. The limit is the last quarter of the configured one. Only networks that verify for
-   * the first time that day may use it.
+   * Fingerprints that signed-out people verify at one company in the rest of a day, once
+   * `verify_company_day` is used up. The limit is the last quarter of the configured one. Only
+   * networks that verify for the first time that day may use it.
    */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
@@ -145,11 +145,11 @@ const tierFactors = [1, 4, 16]
 /**
  * Counts `points` toward the limit `name`. Throws `rate_limited` or `lookup_limited`, depending on
  * the limit, when the limit is exceeded. The error says after how many seconds a call may succeed.
- * The points stay counted. One call counts at most as many points as the whole limit. A call with
- * more points can therefore succeed if nothing was counted before in the period. An IPv6 address is
- * counted in its networks /64, /56 and /48, each of which has its own limit (`tierFactors`). The
- * returned `isFirst` is true if nothing was counted before in the current period. For an IPv6
- * address, this refers to its /48 network.
+ * The points stay counted. If `points` is higher than the whole limit, only as many as the limit
+ * are counted. Such a call can therefore succeed if nothing was counted before in the period. An
+ * IPv6 address is counted in its networks /64, /56 and /48, each of which has its own limit
+ * (`tierFactors`). The returned `isFirst` is true if nothing was counted before in the current
+ * period. For an IPv6 address, `isFirst` refers to its /48 network.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

@@ -17,7 +17,7 @@ import type { CompanyId } from '../deps.ts'
  */
 export const storagePeriodStart = new Date(0)
 
-/** `storage_used` is in bytes. */
+/** What a person has used and reserved in a group in its current period; storage in bytes. */
 interface OwnUsage {
   requests_used: number
   storage_used: number
@@ -262,9 +262,8 @@ interface PersonalUsage {
 
 /**
  * The query that sums what a person has used and reserved in each group, by kind and period. It
- * skips periods of requests that cannot be the current one. It reads uploads in the state
- * `uploading` separately from those in the states `received` and `held`, because `uploading` has
- * its own index.
+ * skips request periods that cannot be the current one. It reads uploads in the state `uploading`
+ * separately from those in the states `received` and `held`, because `uploading` has its own index.
  */
 const ownUsage = prepareStatement(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`

@@ -45,8 +45,8 @@ export async function issueAccessToken(
 }
 
 /**
- * Returns when an access token that is issued now expires: after an hour, or at `sessionEnd` if
- * that is earlier.
+ * Returns the time at which an access token that is issued now expires: an hour from now, or
+ * `sessionEnd` if that is earlier.
  */
 export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + accessTokenMinutes * 60_000, sessionEnd.getTime()))
@@ -62,9 +62,9 @@ export function createAccessTokenReader(
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the contents of an access token. Remembers for which host a token was verified, because
-   * a browser sends the same token for an hour. Keeps only a hash of the token in memory. Forgets
-   * the token when the key that signed it no longer exists.
+   * Returns the contents of an access token. A browser sends the same token for an hour, so this
+   * verifies a token once for each host and remembers it. Keeps only a hash of the token in memory.
+   * Forgets the token when the key that signed it no longer exists.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()
@@ -190,8 +190,8 @@ const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 
 /**
  * Returns whether a token has exactly the form in which it was issued. Other forms of the same
- * token would be valid too: if the signature (r, s) is valid, (r, n−s) is as well, and base64url
- * has several spellings of some bytes.
+ * token are refused, although their signature would be valid too: if the signature (r, s) is valid,
+ * (r, n−s) is as well, and base64url has several spellings of some bytes.
  */
 function hasCanonicalForm(token: string): boolean {
   const parts = token.split('.')

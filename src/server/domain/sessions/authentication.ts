@@ -255,8 +255,8 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 
 /**
  * Builds the query of API keys. Its columns are the same as in `sessionsOf`, so that one statement
- * can read both. `tokens_valid_after` is the time at which the key was created, because API keys
- * stay valid when their owner signs out everywhere.
+ * can read both. It returns the time at which the key was created as `tokens_valid_after`. A key
+ * therefore stays valid when its owner signs out everywhere.
  */
 function keysOf(db: StatementBuilder, company_id: CompanyId) {
   return db

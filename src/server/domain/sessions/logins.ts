@@ -149,10 +149,7 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/**
- * Maximum number of unconfirmed sign-ups of one e-mail that can sign in. If there are more, only
- * the newest can.
- */
+/** Only this many unconfirmed sign-ups of one e-mail can sign in: the newest ones. */
 const maxWaiting = 3
 
 interface Waiting {

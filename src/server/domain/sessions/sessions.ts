@@ -51,8 +51,9 @@ export function actorIdOf({ id, key }: Pick<AuthenticatedCaller, 'id' | 'key'>):
 const sessionHours = 12
 const confirmedMs = 5 * 60_000
 /**
- * `GET /user` renews a token that expires within this many minutes: one that was issued 20 minutes
- * ago or earlier. Pages repeat this call, so a session is updated about three times an hour.
+ * `GET /user` renews a token that expires within this many minutes. A token is valid for an hour,
+ * so it is renewed 20 minutes after its issue at the earliest. Pages repeat this call, so a session
+ * is updated about three times an hour.
  */
 const renewMinutes = 40
 /** The shortest time between two updates of a person's `last_seen_at`, in minutes. */

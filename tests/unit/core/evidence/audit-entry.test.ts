@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { toHex } from '../../../../src/core/bytes.ts'
 import {
   type AuditEntry,
-  auditEntryText,
+  canonicalizeAuditEntry,
   auditHash,
   createChangesCommitment,
-  fieldChangesText,
+  canonicalizeFieldChanges,
   initialPreviousHash
 } from '../../../../src/core/evidence/audit-entry.ts'
 import { countingBytes } from './vectors.ts'
@@ -34,7 +34,7 @@ test('commits to the changed fields as another implementation does', () => {
 })
 
 test('chains entries as another implementation does', () => {
-  const text = auditEntryText(entry)
+  const text = canonicalizeAuditEntry(entry)
   const hash = auditHash(initialPreviousHash, 1, text)
   expect(toHex(hash)).toBe(first)
   expect(toHex(auditHash(hash, 2, text))).toBe(second)
@@ -56,26 +56,26 @@ test('changes the hash with every part of an entry', () => {
     plain
   ]
   const hashes = [entry, ...others].map(each =>
-    toHex(auditHash(initialPreviousHash, 1, auditEntryText(each)))
+    toHex(auditHash(initialPreviousHash, 1, canonicalizeAuditEntry(each)))
   )
   expect(new Set(hashes).size).toBe(others.length + 1)
-  expect(toHex(auditHash(initialPreviousHash, 2, auditEntryText(entry)))).not.toBe(first)
+  expect(toHex(auditHash(initialPreviousHash, 2, canonicalizeAuditEntry(entry)))).not.toBe(first)
 })
 
 test('keeps the fields that differ and leaves out what has no value', () => {
   const before = { name: 'Team', max_requests: 100, max_storage: null, features: ['deposit'] }
-  expect(fieldChangesText(before, { ...before, features: ['deposit'] })).toBeUndefined()
-  expect(fieldChangesText(before, { ...before, max_requests: null, max_storage: 7 })).toBe(
+  expect(canonicalizeFieldChanges(before, { ...before, features: ['deposit'] })).toBeUndefined()
+  expect(canonicalizeFieldChanges(before, { ...before, max_requests: null, max_storage: 7 })).toBe(
     '{"after":{"max_storage":7},"before":{"max_requests":100}}'
   )
-  expect(fieldChangesText({}, { name: 'Team', note: undefined })).toBe(
+  expect(canonicalizeFieldChanges({}, { name: 'Team', note: undefined })).toBe(
     '{"after":{"name":"Team"},"before":{}}'
   )
-  expect(fieldChangesText({}, {})).toBeUndefined()
+  expect(canonicalizeFieldChanges({}, {})).toBeUndefined()
 })
 
 test('refuses a hash of another length and values that JSON does not keep', () => {
   expect(() => auditHash(new Uint8Array(31), 1, '{}')).toThrow('32 bytes')
-  expect(() => fieldChangesText({}, { ratio: 0.5 })).toThrow('integer')
-  expect(() => fieldChangesText({}, { at: new Date() })).toThrow('canonical')
+  expect(() => canonicalizeFieldChanges({}, { ratio: 0.5 })).toThrow('integer')
+  expect(() => canonicalizeFieldChanges({}, { at: new Date() })).toThrow('canonical')
 })

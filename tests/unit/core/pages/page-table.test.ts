@@ -7,7 +7,7 @@ import {
   type PageEntry,
   pageOfAstroRoute,
   pages,
-  pathWithoutParameters
+  pathIfNoParameters
 } from '../../../../src/core/pages/page-table.ts'
 
 const rows = Object.entries<PageEntry>(pages)
@@ -38,7 +38,7 @@ test('no address belongs to two pages', () => {
 test.each(rows.filter(([, page]) => page.isListed))(
   'lists %s for search engines under one address that everybody may open',
   (_, page) => {
-    expect(pathWithoutParameters(page)).toBe(page.path)
+    expect(pathIfNoParameters(page)).toBe(page.path)
     expect(['none', 'signed-out']).toContain(page.guard)
   }
 )
@@ -50,5 +50,5 @@ test.each(rows.filter(([, page]) => page.isReturnable))(
 
 test('gives an unknown address the page that says so', () => {
   expect(pageOfAstroRoute('/[...path]')).toBe(notFoundPage)
-  expect(pathWithoutParameters(notFoundPage)).toBeUndefined()
+  expect(pathIfNoParameters(notFoundPage)).toBeUndefined()
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  buildRedirect,
-  parseRedirect,
+  buildRedirectParameter,
+  parseRedirectParameter,
   withRedirect
 } from '../../../../src/core/pages/redirect-parameter.ts'
 import { runCount } from '../../../helpers/soak.ts'
@@ -132,37 +132,37 @@ const hostileTexts = [
 describe('a redirect parameter', () => {
   test.each(hostilePaths)('does not lead to the path %.40j', path => {
     expect(
-      parseRedirect(JSON.stringify({ path, query: '', hash: '' }), origin, everywhere)
+      parseRedirectParameter(JSON.stringify({ path, query: '', hash: '' }), origin, everywhere)
     ).toBeUndefined()
-    expect(buildRedirect({ path, query: '', hash: '' })).toBeOneOf([
+    expect(buildRedirectParameter({ path, query: '', hash: '' })).toBeOneOf([
       '',
       JSON.stringify({ path, query: '', hash: '' })
     ])
   })
 
   test.each(hostileTexts)('is not taken from %.60j', text => {
-    expect(parseRedirect(text, origin, everywhere)).toBeUndefined()
+    expect(parseRedirectParameter(text, origin, everywhere)).toBeUndefined()
   })
 
   test('leads back to where a person was', () => {
-    const text = buildRedirect({ path: '/fr/verify', query: '?q=a%20b&x=é', hash: '#part' })
-    expect(parseRedirect(text, origin, known)).toBe(
+    const text = buildRedirectParameter({ path: '/fr/verify', query: '?q=a%20b&x=é', hash: '#part' })
+    expect(parseRedirectParameter(text, origin, known)).toBe(
       'https://acme.test/fr/verify?q=a%20b&x=%C3%A9#part'
     )
-    expect(parseRedirect('{"path":"/en"}', origin, known)).toBe('https://acme.test/en')
+    expect(parseRedirectParameter('{"path":"/en"}', origin, known)).toBe('https://acme.test/en')
     const local = 'http://demo.localhost:4321'
-    expect(parseRedirect('{"path":"/en/deposit"}', local, known)).toBe(`${local}/en/deposit`)
+    expect(parseRedirectParameter('{"path":"/en/deposit"}', local, known)).toBe(`${local}/en/deposit`)
   })
 
   test('takes the query from the query, and not from the path', () => {
-    expect(parseRedirect('{"path":"/en?a=b#c"}', origin, known)).toBe('https://acme.test/en')
+    expect(parseRedirectParameter('{"path":"/en?a=b#c"}', origin, known)).toBe('https://acme.test/en')
   })
 
   test('leads to listed pages only, judged after dots and escapes are resolved', () => {
-    expect(parseRedirect('{"path":"/en/sign-out"}', origin, known)).toBeUndefined()
-    expect(parseRedirect('{"path":"/en/reset-password"}', origin, known)).toBeUndefined()
-    expect(parseRedirect('{"path":"/en/verify/../sign-out"}', origin, known)).toBeUndefined()
-    expect(parseRedirect('{"path":"/en/x/../verify"}', origin, known)).toBe(
+    expect(parseRedirectParameter('{"path":"/en/sign-out"}', origin, known)).toBeUndefined()
+    expect(parseRedirectParameter('{"path":"/en/reset-password"}', origin, known)).toBeUndefined()
+    expect(parseRedirectParameter('{"path":"/en/verify/../sign-out"}', origin, known)).toBeUndefined()
+    expect(parseRedirectParameter('{"path":"/en/x/../verify"}', origin, known)).toBe(
       'https://acme.test/en/verify'
     )
   })
@@ -197,7 +197,7 @@ describe('a redirect parameter', () => {
     let accepted = 0
     fc.assert(
       fc.property(parameter, given => {
-        const href = parseRedirect(given, origin, everywhere)
+        const href = parseRedirectParameter(given, origin, everywhere)
         if (href === undefined) return
         accepted++
         const url = new URL(href)
@@ -206,7 +206,7 @@ describe('a redirect parameter', () => {
         expect(href.startsWith(`${origin}/`)).toBe(true)
         // where it leads, it leads again
         const { pathname: path, search: query, hash } = url
-        const again = parseRedirect(buildRedirect({ path, query, hash }), origin, everywhere)
+        const again = parseRedirectParameter(buildRedirectParameter({ path, query, hash }), origin, everywhere)
         expect(again).toBe(`${origin}${path}${query}${hash}`)
       }),
       { numRuns: runCount(10_000, 1_000_000) }
@@ -219,19 +219,19 @@ describe('a redirect parameter', () => {
     fc.assert(
       fc.property(fc.array(segment, { maxLength: 4 }), segment, segment, (path, query, hash) => {
         const place = `/${path.join('/')}?${query}#${hash}`
-        const built = buildRedirect({
+        const built = buildRedirectParameter({
           path: `/${path.join('/')}`,
           query: `?${query}`,
           hash: `#${hash}`
         })
-        expect(parseRedirect(built, origin, everywhere)).toBe(origin + place)
+        expect(parseRedirectParameter(built, origin, everywhere)).toBe(origin + place)
       })
     )
   })
 
   test('is empty for a place that cannot be returned to', () => {
-    expect(buildRedirect({ path: '//evil.com', query: '', hash: '' })).toBe('')
-    expect(buildRedirect({ path: '/en', query: `?${'a'.repeat(2_048)}`, hash: '' })).toBe('')
+    expect(buildRedirectParameter({ path: '//evil.com', query: '', hash: '' })).toBe('')
+    expect(buildRedirectParameter({ path: '/en', query: `?${'a'.repeat(2_048)}`, hash: '' })).toBe('')
   })
 })
 
@@ -250,7 +250,7 @@ describe('the way to a page and back', () => {
     expect(url.hash).toBe(hash)
     const redirect = url.searchParams.get('redirect') ?? ''
     expect(JSON.parse(redirect)).toEqual(place)
-    expect(parseRedirect(redirect, origin, everywhere)).toBe(
+    expect(parseRedirectParameter(redirect, origin, everywhere)).toBe(
       `${origin}/fr/history?kind=deposit&q=a%20b#row`
     )
   })

@@ -6,7 +6,7 @@ import { useTranslation } from './use-translation.ts'
  * Shows the address of the verify page, which the person can send to others who want to verify a
  * document. The page must pass the translations `common` to the island.
  */
-export function VerifyPageAddress() {
+export function VerificationPageAddress() {
   const { locale, t } = useTranslation()
   const address = location.origin + localizedPath(locale, '/verify')
   return (

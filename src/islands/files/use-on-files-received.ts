@@ -7,7 +7,7 @@ import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-h
  * page. Calls `onFiles` with the files, and with the number of system files that were skipped in
  * dropped folders (`leftOut`). Returns the names of the files that could not be read.
  */
-export function useFileHandoff(
+export function useOnFilesReceived(
   to: FileHandoff['to'],
   onFiles: (files: File[], leftOut: number) => void
 ): readonly string[] {
