@@ -32,6 +32,7 @@ function addressFor(answer: Redirect, reason: 'ended' | undefined): string {
     return withRedirect(target, { path, query, hash })
   }
   const wanted = new URLSearchParams(query).get('redirect') ?? ''
-  const found = answer === 'go-on' ? parseRedirectParameter(wanted, origin, canReturnAfterSignIn) : undefined
+  const found =
+    answer === 'go-on' ? parseRedirectParameter(wanted, origin, canReturnAfterSignIn) : undefined
   return found ?? localizedPath(pageLocale(), '/')
 }

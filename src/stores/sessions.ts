@@ -6,10 +6,10 @@ import type { CallOptions } from '../contract/kit/call.ts'
 import type { Endpoint } from '../contract/kit/endpoint.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import {
-  secondsAheadOfServer,
   decodeTokenPayload,
   isTokenUsable,
-  readTokenExpiry
+  readTokenExpiry,
+  secondsAheadOfServer
 } from '../core/keys/access-token.ts'
 import { browserEnvironment, pageLocale } from './environment.ts'
 import { resetPersonalAtoms } from './personal-atoms.ts'

@@ -12,7 +12,7 @@ interface DropZoneProps {
 
 /**
  * A labeled file input. Also accepts files that were chosen before the script had loaded. Calls
- * `onFiles` only with chosen files: dropped and pasted files come from `useFileHandoff()`.
+ * `onFiles` only with chosen files: dropped and pasted files come from `useOnFilesReceived()`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)

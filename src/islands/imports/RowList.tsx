@@ -8,8 +8,8 @@ import {
   $importRows,
   correctRow,
   loadMoreRows,
-  showRowsWithVerdict,
-  setRowSkipped
+  setRowSkipped,
+  showRowsWithVerdict
 } from '../../stores/imports/imports.ts'
 import { createOmittedRowsFile } from '../../stores/imports/omitted-file.ts'
 import { downloadFile } from '../files/download-file.ts'

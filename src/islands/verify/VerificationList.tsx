@@ -159,7 +159,11 @@ export function VerificationFailure({ error, isSignedIn, children }: Verificatio
  */
 export function SignInLink() {
   const { locale, t } = useTranslation()
-  const redirect = buildRedirectParameter({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
+  const redirect = buildRedirectParameter({
+    path: localizedPath(locale, '/verify'),
+    query: '',
+    hash: ''
+  })
   const back = new URLSearchParams({ redirect })
   return (
     <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>

@@ -1,5 +1,8 @@
 import { findDemo } from '../domain/demo/demo.ts'
-import { endNextIdleUpload, releaseIdleUploadReservations } from '../domain/deposits/idle-uploads.ts'
+import {
+  endNextIdleUpload,
+  releaseIdleUploadReservations
+} from '../domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { Deps } from '../domain/deps.ts'
 import { createSignaledJob, forEachCompany } from './each-company.ts'

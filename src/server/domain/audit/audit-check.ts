@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import {
-  canonicalizeAuditEntry,
   auditHash,
+  canonicalizeAuditEntry,
   createChangesCommitment,
   initialPreviousHash
 } from '../../../core/evidence/audit-entry.ts'

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { AuditAction } from '../../../contract/audit.ts'
 import {
-  canonicalizeAuditEntry,
   auditHashPrefix,
-  createChangesCommitment,
+  canonicalizeAuditEntry,
   canonicalizeFieldChanges,
+  createChangesCommitment,
   initialPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import type { NamedStatement, Tx } from '../../db/scope.ts'

@@ -178,7 +178,7 @@ function kindOf(action: string): string {
 }
 
 function changedFields(text: string): AuditChange[] {
-  // as: the database stores what fieldChangesText() has written
+  // as: the database stores what canonicalizeFieldChanges() has written
   const { before, after } = JSON.parse(text) as FieldChanges
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const valueIn = (values: FieldValues, field: string): Json | null => values[field] ?? null

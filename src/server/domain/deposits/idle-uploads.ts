@@ -23,7 +23,10 @@ const lapseDirectMinutes = 10
  * byte for ten minutes. The storage of the received bytes stays reserved until the upload ends.
  * Leaves out uploads of `PUT /deposit`, because `endNextIdleUpload` ends them after the same time.
  */
-export async function releaseIdleUploadReservations(deps: Deps, company_id: CompanyId): Promise<void> {
+export async function releaseIdleUploadReservations(
+  deps: Deps,
+  company_id: CompanyId
+): Promise<void> {
   const now = deps.clock()
   const before = new Date(now.getTime() - idleMinutes * 60_000)
   const isIdle = (tx: Tx) =>

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { toHex } from '../../../../src/core/bytes.ts'
 import {
   type AuditEntry,
-  canonicalizeAuditEntry,
   auditHash,
-  createChangesCommitment,
+  canonicalizeAuditEntry,
   canonicalizeFieldChanges,
+  createChangesCommitment,
   initialPreviousHash
 } from '../../../../src/core/evidence/audit-entry.ts'
 import { countingBytes } from './vectors.ts'

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  secondsAheadOfServer,
   decodeTokenPayload,
   isTokenUsable,
-  readTokenExpiry
+  readTokenExpiry,
+  secondsAheadOfServer
 } from '../../../../src/core/keys/access-token.ts'
 import { corruptedText } from '../../../helpers/corrupted.ts'
 import { runCount } from '../../../helpers/soak.ts'

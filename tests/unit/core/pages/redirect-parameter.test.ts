@@ -145,23 +145,33 @@ describe('a redirect parameter', () => {
   })
 
   test('leads back to where a person was', () => {
-    const text = buildRedirectParameter({ path: '/fr/verify', query: '?q=a%20b&x=é', hash: '#part' })
+    const text = buildRedirectParameter({
+      path: '/fr/verify',
+      query: '?q=a%20b&x=é',
+      hash: '#part'
+    })
     expect(parseRedirectParameter(text, origin, known)).toBe(
       'https://acme.test/fr/verify?q=a%20b&x=%C3%A9#part'
     )
     expect(parseRedirectParameter('{"path":"/en"}', origin, known)).toBe('https://acme.test/en')
     const local = 'http://demo.localhost:4321'
-    expect(parseRedirectParameter('{"path":"/en/deposit"}', local, known)).toBe(`${local}/en/deposit`)
+    expect(parseRedirectParameter('{"path":"/en/deposit"}', local, known)).toBe(
+      `${local}/en/deposit`
+    )
   })
 
   test('takes the query from the query, and not from the path', () => {
-    expect(parseRedirectParameter('{"path":"/en?a=b#c"}', origin, known)).toBe('https://acme.test/en')
+    expect(parseRedirectParameter('{"path":"/en?a=b#c"}', origin, known)).toBe(
+      'https://acme.test/en'
+    )
   })
 
   test('leads to listed pages only, judged after dots and escapes are resolved', () => {
     expect(parseRedirectParameter('{"path":"/en/sign-out"}', origin, known)).toBeUndefined()
     expect(parseRedirectParameter('{"path":"/en/reset-password"}', origin, known)).toBeUndefined()
-    expect(parseRedirectParameter('{"path":"/en/verify/../sign-out"}', origin, known)).toBeUndefined()
+    expect(
+      parseRedirectParameter('{"path":"/en/verify/../sign-out"}', origin, known)
+    ).toBeUndefined()
     expect(parseRedirectParameter('{"path":"/en/x/../verify"}', origin, known)).toBe(
       'https://acme.test/en/verify'
     )
@@ -206,7 +216,11 @@ describe('a redirect parameter', () => {
         expect(href.startsWith(`${origin}/`)).toBe(true)
         // where it leads, it leads again
         const { pathname: path, search: query, hash } = url
-        const again = parseRedirectParameter(buildRedirectParameter({ path, query, hash }), origin, everywhere)
+        const again = parseRedirectParameter(
+          buildRedirectParameter({ path, query, hash }),
+          origin,
+          everywhere
+        )
         expect(again).toBe(`${origin}${path}${query}${hash}`)
       }),
       { numRuns: runCount(10_000, 1_000_000) }
@@ -231,7 +245,9 @@ describe('a redirect parameter', () => {
 
   test('is empty for a place that cannot be returned to', () => {
     expect(buildRedirectParameter({ path: '//evil.com', query: '', hash: '' })).toBe('')
-    expect(buildRedirectParameter({ path: '/en', query: `?${'a'.repeat(2_048)}`, hash: '' })).toBe('')
+    expect(buildRedirectParameter({ path: '/en', query: `?${'a'.repeat(2_048)}`, hash: '' })).toBe(
+      ''
+    )
   })
 })
 
