@@ -99,7 +99,7 @@ const legal: Record<string, string> = {
     import { isUploading } from '../upload-progress/running-uploads.ts'
     export const reload = isUploading`,
   'src/shell/drop/drop-anywhere.ts': `
-    import { targets } from './drop-targets.ts'
+    import { targets } from './drop-actions.ts'
     export const drop = targets`,
   'src/shell/drop/drop-actions.ts': 'export const targets = 1',
   'src/shell/drawer.ts': `
