@@ -12,7 +12,8 @@ const domainRooms = {
   sessions: ['key-proofs', 'limits'],
   companies: ['audit', 'evidence', 'limits'],
   mail: ['companies'],
-  history: ['companies', 'evidence', 'sessions'],
+  events: ['companies', 'sessions'],
+  history: ['evidence'],
   deposits: ['companies', 'evidence', 'history', 'limits', 'sessions'],
   imports: ['audit'],
   accounts: [
@@ -254,29 +255,30 @@ export const may: Record<string, string[]> = {
   ...Object.fromEntries(
     Object.entries(domainRooms).map(([name, others]) => [
       `src/server/domain/${name}`,
-      [...domainBase, ...rooms('concurrency', ...others)]
+      [...domainBase, ...rooms('concurrency', 'idempotency', ...others)]
     ])
   ),
   'src/server/domain/concurrency': domainBase,
+  'src/server/domain/idempotency': domainBase,
   'src/server/domain': [...contract, 'src/server/db'],
   'src/server/jobs': [
     ...contract,
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'concurrency', 'demo', 'deposits', 'history', 'host-proofs'),
-    ...rooms('imports', 'installation', 'key-proofs', 'mail', 'sessions')
+    ...rooms('accounts', 'companies', 'concurrency', 'demo', 'deposits', 'events', 'host-proofs'),
+    ...rooms('idempotency', 'imports', 'installation', 'key-proofs', 'mail', 'sessions')
   ],
   'src/server/api/kit': [
     ...contract,
     'src/server/domain',
-    ...rooms('companies', 'history', 'limits', 'sessions')
+    ...rooms('companies', 'events', 'limits', 'sessions')
   ],
   'src/server/api': [
     ...shared,
     'src/contract/openapi',
     'src/server/api/kit',
     'src/server/domain',
-    ...rooms('accounts', 'audit', 'companies', 'deposits', 'history', 'host-proofs', 'imports'),
-    ...rooms('installation', 'key-proofs', 'limits', 'mail', 'sessions')
+    ...rooms('accounts', 'audit', 'companies', 'deposits', 'events', 'history', 'host-proofs'),
+    ...rooms('imports', 'installation', 'key-proofs', 'limits', 'mail', 'sessions')
   ],
   'src/server/adapters': ['src/core', 'src/i18n', 'src/server/db', 'src/server/domain'],
   'src/server/site': contract,
@@ -292,7 +294,7 @@ export const may: Record<string, string[]> = {
     'src/server/site',
     'src/server/uploads',
     'src/server/domain',
-    ...rooms('companies', 'history')
+    ...rooms('companies', 'events')
   ],
   'src/server': [
     ...shared,
@@ -305,7 +307,7 @@ export const may: Record<string, string[]> = {
     'src/server/site',
     'src/server/uploads',
     'src/server/domain',
-    ...rooms('companies', 'demo', 'deposits', 'evidence', 'history', 'installation'),
+    ...rooms('companies', 'demo', 'deposits', 'events', 'evidence', 'installation'),
     ...rooms('limits', 'sessions')
   ]
 }
@@ -405,12 +407,8 @@ export const doors: Record<string, string[]> = {
     'audit-list.ts'
   ],
   'src/server/domain/evidence': ['company-keys.ts', 'log-leaves.ts', 'sealed-openings.ts'],
-  'src/server/domain/history': [
-    'event-streams.ts',
-    'events.ts',
-    'request-export.ts',
-    'requests.ts'
-  ],
+  'src/server/domain/events': ['event-streams.ts', 'events.ts'],
+  'src/server/domain/history': ['request-export.ts', 'requests.ts'],
   'src/server/domain/imports': ['import-work.ts', 'imports.ts'],
   'src/server/domain/host-proofs': ['domain-checks.ts', 'domain-claims.ts'],
   'src/server/domain/installation': ['company-creation.ts', 'installation.ts', 'setup.ts'],

@@ -1,7 +1,7 @@
 import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { getDomainConfig } from './contract/domains.ts'
 import { call } from './contract/kit/call.ts'
-import { pageCsp, reportingEndpointsHeader } from './core/http/csp.ts'
+import { pageCsp, reportingEndpointsHeader } from './core/http-headers/csp.ts'
 import { pageOfAstroRoute } from './core/pages/page-table.ts'
 import { themeCss } from './core/theme/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'

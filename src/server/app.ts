@@ -35,7 +35,7 @@ import { ClientDisconnected } from './db/connection-allocator.ts'
 import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
-import { createEventStreams } from './domain/history/event-streams.ts'
+import { createEventStreams } from './domain/events/event-streams.ts'
 import { collectRateLimitStatuses, type RateLimitStatus } from './domain/limits/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 

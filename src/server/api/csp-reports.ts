@@ -1,5 +1,5 @@
 import { receiveCspReports } from '../../contract/csp-reports.ts'
-import { parseCspViolations } from '../../core/http/csp-reports.ts'
+import { parseCspViolations } from '../../core/http-headers/csp-reports.ts'
 import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
 import { type Api, hostCompanyId } from './kit/context.ts'
 import { mountRawEndpoint, readJsonBody } from './kit/mount.ts'

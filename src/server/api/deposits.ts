@@ -7,9 +7,9 @@ import {
   getUnfinishedUpload
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { parseRangeHeader } from '../../core/http/byte-range.ts'
-import { attachmentHeader } from '../../core/http/content-disposition.ts'
-import { includesEtag } from '../../core/http/etags.ts'
+import { parseRangeHeader } from '../../core/http-headers/byte-range.ts'
+import { attachmentHeader } from '../../core/http-headers/content-disposition.ts'
+import { includesEtag } from '../../core/http-headers/etags.ts'
 import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'

@@ -5,7 +5,7 @@ import {
   streamRequests
 } from '../../contract/requests.ts'
 import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
-import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
+import type { EventStream, EventStreams } from '../domain/events/event-streams.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../../domain/deps.ts'
 import { isDeveloperMachine } from '../../domain/developer-machine.ts'
-import type { EventStream } from '../../domain/history/event-streams.ts'
+import type { EventStream } from '../../domain/events/event-streams.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 

@@ -1,4 +1,4 @@
-import { attachmentHeader } from '../../../core/http/content-disposition.ts'
+import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
 import { hasValidSession } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 

@@ -7,8 +7,8 @@ import {
   type RawEndpoint
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { attachmentHeader } from '../../../core/http/content-disposition.ts'
-import { includesEtag } from '../../../core/http/etags.ts'
+import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
+import { includesEtag } from '../../../core/http-headers/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toProblem } from '../../../contract/kit/problems.ts'
-import { apiCsp, hstsHeader } from '../../../core/http/csp.ts'
+import { apiCsp, hstsHeader } from '../../../core/http-headers/csp.ts'
 import { webOriginOf } from '../../domain/companies/served-hosts.ts'
 import { isTemporaryDatabaseError } from '../../domain/database-errors.ts'
 import type { Deps } from '../../domain/deps.ts'

@@ -16,7 +16,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
-import { runOnce } from '../concurrency/idempotency.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import {
   missingVersionNote,
   requireVersion,

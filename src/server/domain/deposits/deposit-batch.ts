@@ -10,7 +10,7 @@ import {
   idempotencyKeyReusedError,
   releaseIdempotencyKeys,
   storeIdempotentResponses
-} from '../concurrency/idempotency.ts'
+} from '../idempotency/idempotency.ts'
 import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'

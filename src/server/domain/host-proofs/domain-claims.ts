@@ -24,7 +24,7 @@ import {
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
-import { runOnce } from '../concurrency/idempotency.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import {
   missingVersionNote,
   requireVersion,

@@ -11,7 +11,7 @@ import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-ro
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { insertCompanyRows } from '../companies/new-companies.ts'
 import { getTenantOfCompany } from '../companies/served-hosts.ts'
-import { runOnce } from '../concurrency/idempotency.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
 import { newId } from '../ids.ts'

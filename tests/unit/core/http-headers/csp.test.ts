@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apiCsp, pageCsp, workerCsp } from '../../../../src/core/http/csp.ts'
+import { apiCsp, pageCsp, workerCsp } from '../../../../src/core/http-headers/csp.ts'
 
 const script = `'sha256-${'A'.repeat(43)}='`
 const style = `'sha384-${'B'.repeat(64)}'`

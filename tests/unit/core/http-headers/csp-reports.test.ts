@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseCspViolations } from '../../../../src/core/http/csp-reports.ts'
+import { parseCspViolations } from '../../../../src/core/http-headers/csp-reports.ts'
 import '../../../helpers/soak.ts'
 
 const said = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { attachmentHeader } from '../../../../src/core/http/content-disposition.ts'
+import { attachmentHeader } from '../../../../src/core/http-headers/content-disposition.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseRangeHeader } from '../../../../src/core/http/byte-range.ts'
+import { parseRangeHeader } from '../../../../src/core/http-headers/byte-range.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 test.each([
