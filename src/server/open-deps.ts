@@ -14,7 +14,7 @@ import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
-import { createCompanyKeyReader } from './domain/evidence/company-keys.ts'
+import { createCompanySecretKeyReader } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
 import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
 
@@ -66,7 +66,7 @@ export async function openDeps(
   const deps: Deps = {
     db,
     keys,
-    companyKeys: createCompanyKeyReader({ db, keys }),
+    companyKeys: createCompanySecretKeyReader({ db, keys }),
     tokens: createAccessTokenReader(keys),
     counters: new Map(),
     blobs: openBlobs(documents),

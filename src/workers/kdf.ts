@@ -12,8 +12,9 @@ import { createSigner, importSigningKey, type PublicKeyJwtRequest, type Signer }
 const keepMilliseconds = 60_000
 
 /**
- * A message from the page to the key worker. The worker does not validate the fields, because page
- * and worker belong to the same build. The signer checks every challenge before it signs.
+ * A message from the page to the worker that signs. The worker does not validate the types of the
+ * fields, because page and worker belong to the same build. It does check the text of a challenge
+ * before it signs, because the challenge comes from the server.
  */
 export type SigningWorkerRequest =
   // e-mail and password in canonical form

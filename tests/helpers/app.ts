@@ -27,7 +27,7 @@ import type {
   MailSender,
   Settings
 } from '../../src/server/domain/deps.ts'
-import { createCompanyKeyReader } from '../../src/server/domain/evidence/company-keys.ts'
+import { createCompanySecretKeyReader } from '../../src/server/domain/evidence/company-keys.ts'
 import { recordRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
@@ -158,7 +158,7 @@ export async function makeApp(
   const deps: Deps = {
     db,
     keys,
-    companyKeys: createCompanyKeyReader({ db, keys }),
+    companyKeys: createCompanySecretKeyReader({ db, keys }),
     tokens: createAccessTokenReader(keys),
     counters: new Map(),
     blobs: openBlobs(join(folder, 'documents')),

@@ -5,7 +5,7 @@ import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'
 import {
-  encryptedKeyColumns,
+  encryptPublicKeyColumns,
   verifyKeyProof
 } from '../../src/server/domain/key-proofs/key-proofs.ts'
 import { createMailToken } from '../../src/server/domain/mail/mail-tokens.ts'
@@ -101,7 +101,7 @@ export async function makeEmailChange(
       .values({
         ...place,
         email,
-        ...encryptedKeyColumns(app.deps, place, key),
+        ...encryptPublicKeyColumns(app.deps, place, key),
         created_at,
         expires_at: new Date(created_at.getTime() + 3_600_000)
       })

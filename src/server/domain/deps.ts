@@ -12,7 +12,7 @@ export type { CompanyId, WaitingClient } from '../db/scope.ts'
 export interface Deps {
   db: Db
   keys: InstallationKeys
-  companyKeys: CompanyKeyReader
+  companyKeys: CompanySecretKeyReader
   tokens: AccessTokenReader
   /** The counters of the rate limits, in memory. `rate-limits.ts` builds their keys. */
   counters: Map<string, RateLimiterMemory>
@@ -158,7 +158,7 @@ export interface CompanyKeys {
  * Provides the secret keys of companies. Decrypts the keys of each company once per process and
  * keeps them in memory.
  */
-export interface CompanyKeyReader {
+export interface CompanySecretKeyReader {
   /** Returns the keys of the company of `tx`. */
   read(tx: Tx): Promise<CompanyKeys>
   /**

@@ -218,8 +218,9 @@ function start(): void {
 }
 
 /**
- * Throws `unavailable` if the server has refused the token of a call (401) but the session has a
- * newer token by now. The queue then retries the call. Rethrows every other error.
+ * Throws `unavailable` if the server has refused the token of a call (401) but the session still has
+ * a token. The token was then renewed during the call, so the queue retries the call. Rethrows every
+ * other error.
  */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()

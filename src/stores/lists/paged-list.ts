@@ -48,8 +48,8 @@ interface Paging {
   /** Id of the last row of the last loaded page. Up to this row, the list is complete. */
   cursor?: string
   /**
-   * Ids of the rows in the loaded pages. The list may also show rows that come only from the event
-   * stream. Their ids are not included, because the rows after them may not be loaded yet.
+   * Ids of the rows in the loaded pages. Rows that come only from the event stream are not
+   * included, because rows next to them may not be loaded yet.
    */
   ids: Set<string>
 }

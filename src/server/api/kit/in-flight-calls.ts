@@ -31,9 +31,10 @@ export interface InFlightCall {
   readonly caller: WaitingClient | undefined
   /**
    * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
-   * id of the person or, if a program calls, of the API key. The separate tracker of deposit
-   * batches gets the id of the key's owner instead, so that all API keys of a person share one
-   * limit. Throws `rate_limited` when the caller has too many calls at the same time.
+   * id of the person or, if a program calls, of the API key. Calls with a batch of deposits are
+   * counted in a tracker of their own. There, `id` is always the id of a person: all API keys of a
+   * person share one limit. Throws `rate_limited` when the caller has too many calls at the same
+   * time.
    */
   countPerson(id: string): void
   end(): void

@@ -4,7 +4,7 @@ import { deleteInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
-import { encryptedKeyColumns, replacePublicKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { encryptPublicKeyColumns, replacePublicKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
@@ -60,7 +60,7 @@ export async function changeEmail(
         company_id,
         user_id,
         email,
-        ...encryptedKeyColumns(deps, { company_id, user_id }, proof),
+        ...encryptPublicKeyColumns(deps, { company_id, user_id }, proof),
         created_at,
         expires_at: new Date(created_at.getTime() + waitingMs)
       })

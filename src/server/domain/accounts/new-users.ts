@@ -3,7 +3,7 @@ import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { newId, newRandomId } from '../ids.ts'
-import { encryptedKeyColumns } from '../key-proofs/key-proofs.ts'
+import { encryptPublicKeyColumns } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
   /** In the form that `canonicalEmail` returns. */
@@ -20,7 +20,7 @@ interface NewUser {
    * The person's public key, in plain form or encrypted. Undefined for an invited person, who has
    * no password yet.
    */
-  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof encryptedKeyColumns> | undefined
+  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof encryptPublicKeyColumns> | undefined
   /** Whether the person was invited. The caller must then queue the invitation mail itself. */
   isInvited?: boolean
   /**
@@ -74,7 +74,7 @@ export async function addUser(
   if (!user) return undefined
   if (key) {
     const place = { company_id, user_id: id }
-    const sealed = 'pub_enc' in key ? key : encryptedKeyColumns(deps, place, key)
+    const sealed = 'pub_enc' in key ? key : encryptPublicKeyColumns(deps, place, key)
     await tx
       .insertInto('user_key')
       .values({ ...place, ...sealed, created_at: now })

@@ -15,7 +15,7 @@ import { listCompanyIds } from '../companies/companies.ts'
 import { getPrimaryHost, webOriginOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { encryptedKeyColumns, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { encryptPublicKeyColumns, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import {
@@ -76,7 +76,7 @@ export async function insertSignUp(
       email,
       username,
       locale: locale ?? 'und',
-      ...encryptedKeyColumns(deps, { company_id, user_id: id }, proof),
+      ...encryptPublicKeyColumns(deps, { company_id, user_id: id }, proof),
       created_at,
       expires_at: new Date(created_at.getTime() + waitingMs)
     })
@@ -153,7 +153,7 @@ export async function confirmSignUpEmail(
       ? {
           username: chosen.username,
           locale: undefined,
-          key: encryptedKeyColumns(deps, { company_id, user_id: subject }, proof)
+          key: encryptPublicKeyColumns(deps, { company_id, user_id: subject }, proof)
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { id: subject, email, ...made }))) throw over()

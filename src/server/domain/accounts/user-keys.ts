@@ -7,7 +7,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readValidChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
-  encryptedKeyColumns,
+  encryptPublicKeyColumns,
   replacePublicKey,
   spendKeyProof,
   verifyKeyProof
@@ -146,7 +146,7 @@ export async function setPublicKey(
   user_id: string,
   proof: PublicKeyPayload
 ): Promise<void> {
-  const key = encryptedKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
+  const key = encryptPublicKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
   await replacePublicKey(tx, deps, user_id, key)
   await revokeMailedLinks(tx, user_id)
 }

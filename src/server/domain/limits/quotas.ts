@@ -58,8 +58,8 @@ export async function reserveQuota(
 }
 
 /**
- * Charges requests (entries of the history) to one of the person's groups, without reserving them
- * before. Throws `request_limit_reached` if no group has enough left.
+ * Counts requests as used by one of the person's groups, without reserving them before. A request
+ * is an entry of the history. Throws `request_limit_reached` if no group has enough left.
  */
 export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
   await take(tx, { ...input, bytes: 0 }, 'used')

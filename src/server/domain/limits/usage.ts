@@ -261,8 +261,9 @@ interface PersonalUsage {
 }
 
 /**
- * The query that sums what a person has used and reserved in each group, by kind and period. It
- * skips request periods that cannot be the current one. It reads uploads in the state `uploading`
+ * The query that sums what a person has used and reserved in each group, for each kind of limit
+ * (requests or storage) and each period of the limit. It skips periods of the request limit that
+ * have certainly ended. It reads uploads in the state `uploading`
  * separately from those in the states `received` and `held`, because `uploading` has its own index.
  */
 const ownUsage = prepareStatement(

@@ -174,11 +174,11 @@ const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
 )
 
 /**
- * Returns the accounts that a login tries if its signature does not match the person with this
- * e-mail. These are the newest unconfirmed sign-ups of the e-mail and, at the end, the person. The
- * person is read again, because a sign-up may just have been confirmed. The list is always of the
- * same length: missing sign-ups are undefined. The duration of the login therefore does not reveal
- * how many exist.
+ * Returns the accounts that a login tries after its signature did not match the person with this
+ * e-mail: the newest unconfirmed sign-ups of the e-mail, then the person once more. The person is
+ * read anew, because a sign-up may have been confirmed meanwhile. Missing sign-ups are undefined,
+ * so that the list always has the same length and the duration of the login does not reveal how
+ * many exist.
  */
 async function findWaiting(
   tx: Tx,
