@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency/idempotency.ts'
 import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
 import {
   deleteEventsStatement,
   deleteExpiredEvents,
   readEventSequenceBounds
 } from '../../src/server/domain/events/events.ts'
+import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency/idempotency.ts'
 import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
 import { deleteExpiredRowsJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'

@@ -4,8 +4,8 @@ import { type BulkAction, type BulkResult, maxBulkPeople } from '../../../contra
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
-import { runOnce } from '../idempotency/idempotency.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { queueInvitationsAgain, requireInvitable } from './invitations.ts'
 import {

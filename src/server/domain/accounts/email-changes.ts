@@ -4,7 +4,11 @@ import { deleteInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
-import { encryptPublicKeyColumns, replacePublicKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import {
+  encryptPublicKeyColumns,
+  replacePublicKey,
+  verifyKeyProof
+} from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'

@@ -20,7 +20,10 @@ interface NewUser {
    * The person's public key, in plain form or encrypted. Undefined for an invited person, who has
    * no password yet.
    */
-  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof encryptPublicKeyColumns> | undefined
+  key:
+    | Pick<PublicKeyPayload, 'kdf' | 'jwk'>
+    | ReturnType<typeof encryptPublicKeyColumns>
+    | undefined
   /** Whether the person was invited. The caller must then queue the invitation mail itself. */
   isInvited?: boolean
   /**

@@ -16,13 +16,13 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
-import { runOnce } from '../idempotency/idempotency.ts'
 import {
   missingVersionNote,
   requireVersion,
   type VersionedChange
 } from '../concurrency/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'

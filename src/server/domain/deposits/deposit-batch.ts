@@ -5,15 +5,15 @@ import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/comp
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseFallbackCategory } from '../companies/categories.ts'
+import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
+import { readRequest } from '../history/requests.ts'
 import {
   claimIdempotencyKeys,
   idempotencyKeyReusedError,
   releaseIdempotencyKeys,
   storeIdempotentResponses
 } from '../idempotency/idempotency.ts'
-import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
-import { readRequest } from '../history/requests.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { chargeDeposits, planDepositCharges } from '../limits/quotas.ts'
 import {

@@ -2,7 +2,13 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { lookupTagMessage } from '../../../core/evidence/lookup-tag.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, CompanySecretKeyReader, CompanyKeys, Deps, InstallationKeys } from '../deps.ts'
+import type {
+  CompanyId,
+  CompanyKeys,
+  CompanySecretKeyReader,
+  Deps,
+  InstallationKeys
+} from '../deps.ts'
 
 /**
  * The version number that is stored with company keys. At present all companies have the same one.
@@ -31,7 +37,10 @@ export async function createCompanyKeys(
  * Creates the object that provides the secret keys of companies. It decrypts the keys of each
  * company once per process and keeps them in memory.
  */
-export function createCompanySecretKeyReader({ db, keys }: Pick<Deps, 'db' | 'keys'>): CompanySecretKeyReader {
+export function createCompanySecretKeyReader({
+  db,
+  keys
+}: Pick<Deps, 'db' | 'keys'>): CompanySecretKeyReader {
   const unsealed = new Map<CompanyId, CompanyKeys>()
   async function read(tx: Tx): Promise<CompanyKeys> {
     const found = unsealed.get(tx.companyId) ?? (await readCompanyKeys(tx, keys))

@@ -21,8 +21,8 @@ import {
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
-import { runOnce } from '../idempotency/idempotency.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 

@@ -11,9 +11,9 @@ import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-ro
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { insertCompanyRows } from '../companies/new-companies.ts'
 import { getTenantOfCompany } from '../companies/served-hosts.ts'
-import { runOnce } from '../idempotency/idempotency.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
+import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { productTheme } from './product-theme.ts'
 
