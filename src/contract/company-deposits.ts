@@ -10,7 +10,7 @@ export const CompanyDeposit = z.object({
   request_id: z.uuid(),
   /**
    * Who made the deposit. The name is `null` for a deleted account and for an API key of the
-   * company.
+   * company. If such a key made the deposit, the key's name is in the deposit's record.
    */
   user: z.object({ id: z.uuid(), name: z.nullable(z.string()) }),
   name: z.string(),

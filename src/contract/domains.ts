@@ -382,10 +382,11 @@ export const checkDomain = endpoint({
 })
 
 /**
- * Moves a domain to another company, where it gets a new id and the theme of that company. The
- * domain's session tokens and event streams stop working immediately. Fails with `domain_needed`
- * for the primary or only domain of a company, and with `host_taken` if the other company has
- * already claimed the host.
+ * Moves a domain to another company. The domain gets a new id, the name of that company, and the
+ * theme and language of that company's oldest domain. The domain's other settings, its draft and
+ * its earlier themes are removed. Its session tokens and event streams stop working immediately.
+ * Fails with `domain_needed` for the primary or only domain of a company, and with `host_taken` if
+ * the other company has already claimed the host.
  */
 export const moveDomain = endpoint({
   method: 'POST',

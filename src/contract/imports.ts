@@ -61,7 +61,8 @@ export const importLimits = {
  * - `open`: rows are being stored.
  * - `checking`, `running`, `undoing`: a job is working; `progress` says how far it is.
  * - `checked`: every row has a verdict. Rows can be corrected, and the import can run.
- * - `done`: the run has ended; `result` says what it did.
+ * - `done`: the run has ended; `result` says what it did. An import whose undo has failed
+ *   returns to this state, and `failure` says why.
  * - `failed`: the check or the run has failed, for the reason in `failure`, and has changed no
  *   person. A new check is possible.
  * - `undone`: the undo has ended; `undone` says what it did.

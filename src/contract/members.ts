@@ -337,7 +337,7 @@ export const InvitationLinks = z.object({
   links: z.array(
     z.object({ id: z.uuid(), username: z.string(), email: z.string(), link: z.string() })
   ),
-  /** Time at which these links expire. */
+  /** Time at which the links of this response expire. */
   until: z.iso.datetime(),
   /** The `cursor` of the next call. `null`: all people have been processed. */
   next: z.nullable(z.uuid())

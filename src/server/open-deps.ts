@@ -95,8 +95,8 @@ export async function openDeps(
   }
 
   /**
-   * Reads the secrets from the key files. If the database is empty, the first process creates them
-   * while the other processes wait.
+   * Returns the secrets from the key files. If the database is empty, creates these files. If
+   * several processes start at the same time, one creates the files while the others wait.
    */
   async function openOwnKeys(): Promise<InstallationKeys> {
     const isFirst = (await findRootSecretId(db)) === undefined

@@ -8,8 +8,8 @@ const permanent = matchMedia('(min-width: 1280px)')
 const key = 'vidimus:drawer'
 
 /**
- * Starts the drawer. Below 1280 px it is a popover: the browser handles Escape and clicks outside
- * it, and returns the focus.
+ * Makes the menu button switch the drawer of wide windows between full width and rail, and stores
+ * the choice. In narrower windows the drawer is a popover, which the browser opens and closes.
  */
 export function startDrawer(): void {
   onClick('#menu', (_button, event) => {

@@ -33,8 +33,9 @@ export function detectDelimiter(sample: string): Delimiter {
 
 /**
  * Returns how well a delimiter fits a sample, given the number of cells of each row. The score is
- * the fraction of rows that have the most frequent number of cells. A little is added for each
- * cell. So if two delimiters fit equally well, the delimiter that gives more cells wins.
+ * the largest fraction of rows that have the same number of cells, more than one. It increases by
+ * 0.001 for each of these cells, up to 50. So if two delimiters fit equally well, the delimiter
+ * that gives more cells wins. The score is 0 if every row has one cell.
  */
 function scoreOf(counts: readonly number[]): number {
   const frequency = new Map<number, number>()

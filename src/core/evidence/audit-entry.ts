@@ -16,9 +16,9 @@ export interface AuditEntry {
   at: number
   actor: { id: string; company: string }
   /**
-   * Id of the company in which the change was made. It equals `company`, with one exception: a
-   * change by an actor of another company gets a second entry, in the log of the actor's company.
-   * The `company` of that entry is the actor's company.
+   * Id of the company in which the change was made. A change by an actor of another company has
+   * two entries: one in the log of the changed company, and one in the log of the actor's company.
+   * Only in the second entry does `acted_in` differ from `company`.
    */
   acted_in: string
   action: string

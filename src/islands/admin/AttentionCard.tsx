@@ -204,9 +204,9 @@ function FindingLink({ kind, company }: FindingLinkProps): ReactNode {
 }
 
 /**
- * Returns where the link of a finding (an item that needs attention) leads: the page that lists the
- * people or domains concerned, and the value of the filter `state` that shows only them. `words` is
- * the key of the link's text. Returns undefined for findings without a list.
+ * Returns the parts of the link of a finding (an item that needs attention): the page that lists
+ * the people or domains concerned (`page`), the value of its filter `state`, and the key of the
+ * link's text (`words`). Returns undefined for findings without a list.
  */
 function findingTarget(kind: AttentionItem['kind']) {
   switch (kind) {

@@ -83,8 +83,8 @@ export interface ChangeDescription {
 }
 
 /**
- * Fields in which `null` is a value of its own: it means that there is no limit. In
- * `max_requests_interval`, it means that requests are never counted from 0 again.
+ * Fields in which `null` is a value of its own: there is no limit (`max_requests`, `max_storage`),
+ * or requests are never counted from 0 again (`max_requests_interval`).
  */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 

@@ -101,9 +101,9 @@ function Shown({ category }: CategoryProps) {
 }
 
 /**
- * Returns all settings to save, changed or not, from the values of the form. An empty name keeps
- * its previous value. If only fingerprints are stored, `keep_originals` and `retention` also keep
- * their previous values.
+ * Returns the settings that the form saves, including unchanged settings. An empty name keeps its
+ * previous value. If only fingerprints are stored, `keep_originals` and `retention` also keep their
+ * previous values.
  */
 function changesOf(values: FormValues, was: CategoryDetails): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)

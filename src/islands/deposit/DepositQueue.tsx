@@ -25,7 +25,7 @@ interface DepositQueueProps {
   category: DepositCategory | undefined
   /**
    * Runs when the files have been added to the queue. `rejected` contains the number of files that
-   * did not fit (`count`) and the maximum size of the queue (`limit`).
+   * did not fit (`count`) and the maximum number of unfinished deposits (`limit`).
    */
   onTaken: (rejected: QueueOverflow) => void
   onAnother: () => void

@@ -82,7 +82,7 @@ interface ControlProps {
 
 interface FieldFrameProps extends FieldTexts {
   control: (props: ControlProps) => ReactNode
-  /** Drawn below the field, between hint and error. */
+  /** Drawn below the control, between hint and error. */
   children?: ReactNode
 }
 

@@ -6,7 +6,7 @@ interface MeterProps {
 }
 
 /**
- * Shows `words`, a text that says how much is used, for example of the storage. If there is a
+ * Shows the text `words`, which says how much is used, for example how much storage. If there is a
  * limit, also shows `share` as a bar.
  */
 export function Meter({ label, words, share }: MeterProps) {

@@ -118,8 +118,8 @@ function savedName({ name, media_type }: { name: string; media_type: string }): 
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']
 
 /**
- * Returns the media type of a download. Replaces types that can contain scripts with a generic
- * type.
+ * Returns the media type of a download. Keeps the types in `harmlessTypes`, and replaces all others
+ * with a generic type, because some of them can contain scripts.
  */
 function safeType(type: string): string {
   return harmlessTypes.includes(type) ? type : 'application/octet-stream'

@@ -92,9 +92,9 @@ interface Waiting {
 interface Account {
   isBackground: boolean
   /**
-   * The consumer's place in the order in which consumers got their last connection. The consumer
-   * with the lowest number got its last connection the longest ago. Until a consumer gets its first
-   * connection, its place is that of its first request.
+   * A number from a counter, taken when the consumer first asks for a connection and replaced each
+   * time it gets one. Of several consumers that hold the same number of connections, the one with
+   * the lowest number is served first.
    */
   turn: number
   /** The number of connections that the consumer holds, including those of long reads. */
@@ -270,8 +270,8 @@ export class ConnectionAllocator {
 
   /**
    * Returns the transaction that gets the next connection: a long read if `isHeavy`, otherwise a
-   * short transaction. It belongs to the consumer for which `holds` returns the lowest number.
-   * Returns undefined if no waiting transaction may get a connection now.
+   * short transaction. `holds` counts the connections of a consumer; the consumer with the fewest
+   * is served first. Returns undefined if no waiting transaction may get a connection now.
    */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined

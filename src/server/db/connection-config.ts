@@ -6,7 +6,8 @@ import { socketConnectionConfig } from './postgres.ts'
 export const appDatabaseRole = 'vidimus_app'
 
 /**
- * The database role that owns every table of the embedded server. Only migrations log in with it.
+ * The database role that owns every table of the embedded server. HTTP requests never log in with
+ * it.
  */
 const embeddedOwner = 'postgres'
 

@@ -13,7 +13,7 @@ import {
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
-/** The database. All queries run through `inCompany` and `inNoCompany`. */
+/** The database. Modules of other folders query it through the functions of `scope.ts`. */
 export interface Db {
   /**
    * The companies with an HTTP request to this process within the last second. Only these companies

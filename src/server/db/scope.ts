@@ -56,8 +56,8 @@ export function inCompany<T>(
 
 /**
  * Returns the SQL that begins a transaction and sets its company, as one message to PostgreSQL.
- * Row-level security reads this setting when a statement starts, so a statement cannot choose
- * another company.
+ * Row-level security reads this setting when a statement starts. So a statement that changes the
+ * setting does not itself see the rows of another company.
  */
 function beginIn(id: CompanyId): string {
   return `begin; ${scopeTo(id)}`

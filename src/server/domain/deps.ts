@@ -43,8 +43,8 @@ export interface Settings {
   /** Whether the configuration says that this is a developer's machine. */
   dev: boolean
   /**
-   * Whether the configuration sets a public address of the installation. If it does, requests count
-   * as coming from a developer's machine only if `dev` is set.
+   * Whether the configuration sets a public address of the installation. If it does, an HTTP
+   * request counts as coming from a developer's machine only if `dev` is set.
    */
   hasPublicUrl: boolean
   /**
@@ -88,8 +88,8 @@ export interface Tenant {
   /** Whether the host belongs to a wildcard domain, such as `*.acme.fr`. */
   isWildcard: boolean
   /**
-   * Whether the installation serves any verified domain other than `*.localhost`. If it does,
-   * requests count as coming from a developer's machine only if the setting `dev` is set.
+   * Whether the installation serves any verified domain other than `*.localhost`. If it does, an
+   * HTTP request counts as coming from a developer's machine only if the setting `dev` is set.
    */
   hasOwnDomain: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
@@ -180,7 +180,7 @@ export interface AccessTokenClaims {
   expires: Date
 }
 
-/** Reads access tokens. Verifies the signature of each token only once per process. */
+/** Reads access tokens. Verifies the signature of each token only once per process and host. */
 export interface AccessTokenReader {
   /**
    * Returns the contents of a token. Throws `unauthenticated` if the token is invalid, expired or
@@ -212,10 +212,7 @@ export interface BlobStore {
   space(): Promise<{ total: number; free: number }>
   stagingDirectory: string
   stagingFile(staged: StagedFile): string
-  /**
-   * Returns the size of a staged file (of an upload in progress) in bytes, or undefined if it does
-   * not exist.
-   */
+  /** Returns the size of a staged file in bytes, or undefined if the file does not exist. */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
    * Continues the file of another process, after this process has taken over its upload: copies the
@@ -223,40 +220,31 @@ export interface BlobStore {
    * have left files, uses the newest file. Does nothing if no process has left a file.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
-  /**
-   * Creates the folder for a company's staged files (of uploads in progress). The folder survives a
-   * power failure.
-   */
+  /** Creates the folder for a company's staged files. The folder survives a power failure. */
   prepareStaging(company: CompanyId): Promise<void>
-  /**
-   * Flushes a staged file (of an upload in progress) and its folder entry to disk. Throws if the
-   * disk fails.
-   */
+  /** Flushes a staged file and its folder entry to disk. Throws if the disk fails. */
   syncStaged(staged: StagedFile): Promise<void>
-  /**
-   * Returns the digest of a staged file (of an upload in progress), or undefined if it does not
-   * exist.
-   */
+  /** Returns the digest of a staged file, or undefined if the file does not exist. */
   digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
   /**
-   * Returns the digest of the kept file (of recorded deposits) that is stored under `tag`, the
-   * keyed hash of its bytes. Returns undefined if it does not exist.
+   * Returns the digest of the kept file with the tag `tag`. Returns undefined if the file does not
+   * exist.
    */
   digestKept(company: CompanyId, tag: Uint8Array): Promise<FileDigest | undefined>
   /**
-   * Returns the size in bytes of the kept file (of recorded deposits) that is stored under `tag`,
-   * the keyed hash of its bytes. Returns undefined if it does not exist.
+   * Returns the size in bytes of the kept file with the tag `tag`. Returns undefined if the file
+   * does not exist.
    */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
-   * Turns the staged file of an upload into a kept file (of recorded deposits): moves it to the
-   * path of `tag`, the keyed hash of its bytes. The move survives a power failure. If the path
-   * already has a file of the same size, deletes the staged file instead, because other deposits
-   * may refer to the existing file. If the existing file has the inode number `damaged`, its bytes
-   * have changed on disk, and the staged file replaces it.
+   * Turns the staged file of an upload into the kept file with the tag `tag`, by moving it to the
+   * path of the kept file. The move survives a power failure. If the path already has a file of the
+   * same size, deletes the staged file instead, because other deposits may refer to the existing
+   * file. If the existing file has the inode number `damaged`, its bytes have changed on disk, and
+   * the staged file replaces it.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
-  /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */
+  /** Deletes a staged file. Does nothing if the file does not exist. */
   discardStaged(staged: StagedFile): Promise<void>
   /**
    * Creates the staged file of the upload `upload` with the content `bytes`, and flushes it to
@@ -277,34 +265,24 @@ export interface BlobStore {
   /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Returns the bytes of a deposited file. `tag` is the keyed hash of these bytes. With `range`,
-   * returns only the bytes from `start` to `end`, both inclusive. Throws if there is no such file.
-   * Once the promise has resolved, the stream can be read to its end even if the file is deleted.
+   * Returns the bytes of the kept file with the tag `tag`. With `range`, returns only the bytes
+   * from `start` to `end`, both inclusive. Throws if there is no such file. Once the promise has
+   * resolved, the stream can be read to its end even if the file is deleted.
    */
   read(
     company: CompanyId,
     tag: Uint8Array,
     range?: { start: number; end: number }
   ): Promise<ReadableStream<Uint8Array>>
-  /**
-   * Deletes the kept file (of recorded deposits) that is stored under `tag`, the keyed hash of its
-   * bytes. Does nothing if it does not exist.
-   */
+  /** Deletes the kept file with the tag `tag`. Does nothing if the file does not exist. */
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
-  /**
-   * Returns the staged files (of uploads in progress) of a company whose last write was before
-   * `before`.
-   */
+  /** Returns the staged files of a company whose last write was before `before`. */
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
-  /**
-   * Yields the tags of the kept files (of recorded deposits) of a company. The tag of a file is the
-   * keyed hash of its bytes.
-   */
+  /** Yields the tags of the kept files of a company. */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
-   * Returns the time of the last change of the kept file (of recorded deposits) that is stored
-   * under `tag`. Writing and renaming both count as changes. Returns undefined if the file does not
-   * exist.
+   * Returns when the kept file with the tag `tag` was last written or moved. Returns undefined if
+   * the file does not exist.
    */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }

@@ -39,8 +39,8 @@ const defaultStallMs = 30_000
 const refusedMs = 10_000
 
 /**
- * Limits the connections of a server, in total and for each network. Closes connections whose
- * client has stopped reading.
+ * Limits the connections of a server to `total`, and those of each network to `perAddress`. Closes
+ * connections whose client has read nothing for `stallMs` milliseconds.
  */
 export function limitConnections(
   server: Server,
@@ -105,9 +105,9 @@ export function limitConnections(
  * without progress, the connection is closed.
  */
 interface SendProgress {
-  /** The number of bytes that had still to be sent. */
+  /** The number of bytes that were still to be sent at that time. */
   left: number
-  /** The number of bytes that had been written to the socket since it was opened. */
+  /** The number of bytes that were written to the socket from its opening until that time. */
   written: number
   /** The time of the last change of `left` or `written`, in milliseconds of `performance.now()`. */
   since: number

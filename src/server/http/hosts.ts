@@ -116,8 +116,8 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether many people may share a network address. It returns true
- * for the addresses of trusted proxies and of this machine.
+ * Returns a function that tells whether a network address is that of a trusted proxy or of this
+ * machine. Connections from such an address may belong to many people.
  */
 export function createProxyAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)

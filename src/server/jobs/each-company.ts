@@ -27,8 +27,8 @@ interface WaitingWork {
   signal: Signal
   /**
    * Does one piece of work for a company. Returns false if there was no work or if the work failed.
-   * May call `onFound` as soon as it has found a piece of work, to let another run begin the
-   * company's next piece at the same time.
+   * May call `onFound` as soon as it has found a piece of work. Another run of the job may then
+   * begin the company's next piece at the same time.
    */
   workOnNext: (
     company: CompanyId,

@@ -14,8 +14,8 @@ export interface Job {
    */
   parallel?: number
   /**
-   * Registers `run`, which starts the job, as a listener for new work. Returns the function that
-   * removes the listener.
+   * Subscribes to the event that announces new work. The event must call the given function, which
+   * starts a run of the job. Returns the function that ends the subscription.
    */
   wake?: (run: () => void) => () => void
   /**

@@ -52,8 +52,8 @@ const fileQuality = 9
 const messagesMaxAgeSeconds = 86_400
 
 /**
- * Creates the handler of requests to page hosts. It serves static files, and pages that come from
- * the cache or are rendered by Astro.
+ * Creates the handler of HTTP requests to hosts of pages, not of the API. It serves static files,
+ * and pages that come from the cache or are rendered by Astro.
  */
 export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   const { build, log } = options

@@ -54,8 +54,8 @@ export interface UploadLocks {
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**
    * Ends the call that holds the lock of the upload `key` if its client has sent nothing for
-   * `quietMs` milliseconds. Returns whether that call goes on. Returns false if no call holds the
-   * lock.
+   * `quietMs` milliseconds. Returns true if that call may continue, and false if it is ended or if
+   * no call holds the lock.
    */
   requestRelease(key: string): boolean
   /** Ends the call that holds the lock of the upload `key`. That call then throws `reason`. */

@@ -2,8 +2,8 @@ import { localizedPath } from '../../i18n/index.ts'
 import { onThisAndLaterPages, pageLocale } from '../kit/page.ts'
 
 /**
- * Passes files from the drop zone of the home page to the verify page. The drop zone is a plain
- * file input.
+ * Opens the verify page with the files that the person chooses in the file input of the home page's
+ * drop zone. Dropped files are handled by `startDropAnywhere`.
  */
 export function startHomeDropZone(): void {
   document.addEventListener('change', event => {

@@ -47,7 +47,7 @@ export interface PaletteContext extends Visitor {
   features: readonly string[]
   /** Id of the company whose administration page is open, or else of the person's own company. */
   company: string | undefined
-  /** Whether anybody may sign up. */
+  /** Whether anybody may sign up. If false, the palette does not offer the sign-up page. */
   isPublic: boolean
 }
 

@@ -5,8 +5,8 @@ import { characterShortcutsStorageKey, isAppleDevice, readSetting } from './pale
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /**
- * The keyboard shortcuts by section, each with the keys to press. The names of sections and
- * shortcuts are parts of translation keys.
+ * The keys to press for each keyboard shortcut, by section and name of the shortcut. Both occur in
+ * the names of translations, such as `palette.keys.lists.move`.
  */
 const keys: Record<string, Record<string, readonly string[]>> = {
   everywhere: { palette: ['mod', 'K'], help: ['?'], close: ['Esc'], paste: ['mod', 'V'] },

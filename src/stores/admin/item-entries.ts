@@ -51,8 +51,8 @@ export function createItemEntriesStore<Entry extends { id: string }>(
   }
 
   /**
-   * Makes a call that adds or removes `entry`. Then removes `entry` from its place in the list and
-   * puts `added` at the top. `added` is empty if the call removes the entry. If the page no longer
+   * Makes a call that adds or removes `entry`, then changes the list in the same way. `added` has
+   * the entry to show at the top, and is empty if the call removes the entry. If the page no longer
    * shows the item, leaves the list unchanged and returns false.
    */
   async function change(

@@ -65,7 +65,7 @@ export type ApiEnv = { Variables: ContextVariables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/** Returns the signed-in person who makes a call. Throws if the call has no token. */
+/** Returns the signed-in person who makes a call. Throws if the call was not authenticated. */
 export function signedInPerson(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')

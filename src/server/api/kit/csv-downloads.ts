@@ -4,8 +4,8 @@ import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
  * Options for the database connection that checks the session during a download. The check uses one
- * of the few connections for long reads, as the export does. So downloads take no connections away
- * from short calls.
+ * of the few connections for long reads, as does the query that reads the rows of the CSV file. So
+ * downloads take no connections away from short calls.
  */
 const sessionCheckConnection = { isHeavy: true, waitMs: 120_000 }
 

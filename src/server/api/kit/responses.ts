@@ -63,8 +63,8 @@ export function problemResponse(error: AppError, instance: string): Response {
 }
 
 /**
- * Writes the HTTP response for an error of a call that Hono does not serve, and closes the
- * connection. Breaks the connection if a response has already begun.
+ * Writes the HTTP response for an error that occurs outside the Hono app, such as the error of an
+ * upload, and closes the connection. Breaks the connection if a response has already begun.
  */
 export async function sendProblem(
   response: ServerResponse,

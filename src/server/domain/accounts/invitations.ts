@@ -107,8 +107,8 @@ export async function queueFirstInvitation(
 }
 
 /**
- * Queues the first invitation mail to everybody who was invited before the company had a host. The
- * mails link to `host`. Leaves out people whom an import has added without inviting them. Does
+ * Queues the first invitation mail to everybody who was invited while the company had no host. The
+ * mails link to `host`. People whom an import has added without an invitation get no mail. Does
  * nothing if `host` is a wildcard, because no link can lead to it.
  */
 export async function queueWaitingInvitations(

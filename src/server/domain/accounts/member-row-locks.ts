@@ -36,7 +36,7 @@ export interface MembersWithLockedRows {
  * Locks the rows of the people whom the caller is about to change, and the caller's own row, until
  * the transaction ends. Locks them in the order of their ids, so that two administrators who change
  * each other cannot deadlock. Throws `forbidden` if the caller has been disabled or has lost all
- * permissions in the meantime.
+ * permissions since the start of the call.
  */
 export async function lockMemberRows(
   tx: Tx,

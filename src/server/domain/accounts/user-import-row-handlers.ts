@@ -68,9 +68,9 @@ async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
 // would compare each row of a slice with each other one, because a run forbids joins by hash.
 
 /**
- * Creates a person for each row of a slice that has the verdict `new`. Returns the numbers of the
- * rows for which no person was created, because another call has created an account with the same
- * e-mail since the import was checked.
+ * Creates a person for each row with the verdict `new` whose number is in the slice. Returns the
+ * numbers of the rows for which no person was created, because another call has created an account
+ * with the same e-mail since the import was checked.
  */
 async function createPeople(
   tx: Tx,

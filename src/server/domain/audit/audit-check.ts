@@ -101,8 +101,9 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
 
 /**
  * SQL for the id of the person whom the changed fields of an entry concern. The fields are erased
- * when this person is deleted. For an entry about an API key, this is the actor, because people
- * create and revoke their API keys themselves. Otherwise it is the target.
+ * when this person is deleted. For an entry about a person's API key, this is the actor, because
+ * people create and revoke their own keys. Otherwise it is the target. For an entry that concerns
+ * no person, such as one about a key of the company, the id has no meaning.
  */
 const personOf = sql<string>`case
   when starts_with(entry.action, 'api_key.') then entry.actor_id else entry.target_id end`

@@ -48,11 +48,11 @@ interface AuditedChange {
 }
 
 /**
- * Records a change in the audit log of the changed company. The entry is written right before the
- * commit. Records nothing if `before` and `after` are given and equal. If the actor belongs to
- * another company, also adds an entry without the changed fields to the log of the actor's company.
- * Must be called before `recordRequestState`, because a transaction must lock the audit log before
- * the evidence log.
+ * Records a change in the audit log of the changed company. Records nothing if `before` and `after`
+ * are given and equal. If the actor belongs to another company, also adds an entry without the
+ * changed fields to the log of the actor's company. The entries are written at the end of the
+ * transaction, or by `recordRequestState` if that comes earlier. A later call then throws, because
+ * a transaction must lock the audit log before the evidence log.
  */
 export function addAuditEntry(
   tx: Tx,

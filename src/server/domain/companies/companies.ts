@@ -262,10 +262,10 @@ async function changeCompany(
 }
 
 /**
- * Checks that the administrator `by` may administer the company `wanted`, and returns the id of
- * this company. Operators may administer every company, even a suspended one. Other administrators
- * may administer only their own company. Does not check that `by` is an administrator. Throws
- * `not_found` if `by` may not administer the company or it does not exist.
+ * Returns the id of the company `wanted`. Throws `not_found` if it does not exist, or if `by` may
+ * not administer it. Operators may administer every company, even a suspended one. Other
+ * administrators may administer only their own. The caller must have checked that `by` is an
+ * administrator.
  */
 export async function requireAdministeredCompany(
   deps: Pick<Deps, 'db'>,

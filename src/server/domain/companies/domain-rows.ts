@@ -13,8 +13,8 @@ export interface DomainCall extends AdminCall {
 export type DomainRow = Selectable<Database['domain']>
 
 /**
- * Locks the company's row, so that only one call at a time takes a domain from the company or
- * changes its primary domain. Must be called before `lockDomain`.
+ * Locks the row of the company until the transaction ends, so that only one call at a time removes
+ * a domain from the company or changes its primary domain. Must be called before `lockDomain`.
  */
 export async function lockCompany(tx: Tx): Promise<void> {
   await tx
@@ -25,7 +25,10 @@ export async function lockCompany(tx: Tx): Promise<void> {
     .execute()
 }
 
-/** Locks a domain and returns its row. Throws `not_found` if the company has no such domain. */
+/**
+ * Locks the row of a domain until the transaction ends, and returns it. Throws `not_found` if the
+ * company has no such domain.
+ */
 export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
   const row = await selectById(tx, 'domain', id).selectAll().forUpdate().executeTakeFirst()
   if (!row) throw domainNotFoundError()

@@ -135,8 +135,8 @@ interface Publication {
 }
 
 /**
- * Stores a theme as the published theme of a domain, under the next number. Deletes all but the
- * last 20 published themes.
+ * Stores a theme as the published theme of a domain. The published themes of a domain are numbered;
+ * the new one gets the next number. Deletes all but the last 20.
  */
 export async function storePublishedTheme(
   tx: Tx,

@@ -130,7 +130,8 @@ export async function updateGroup(
 
 /**
  * Deletes a group. Throws `default_group_needed` for the default group. Throws `in_use` if the
- * group has members, API keys, deposits or charged requests. The error contains their numbers.
+ * group has members or API keys, or if deposits or requests were charged to it. The error contains
+ * their numbers.
  */
 export async function deleteGroup(
   deps: AuditDeps,
@@ -335,8 +336,8 @@ async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise
 }
 
 /**
- * Returns how many members and API keys a group has, how many uploads were begun in it (`deposits`)
- * and how many requests were charged to it.
+ * Returns what keeps a group from being deleted: the numbers of its members, its API keys, the
+ * uploads begun in it (`deposits`) and the requests that count toward its limits.
  */
 async function countUses(
   tx: Tx,

@@ -206,9 +206,9 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
 }
 
 /**
- * Returns the person's upload whose request (entry of the history) was created exactly at the time
- * of `deps.clock()`, or undefined if there is none. Every deposit of the demonstration has a time
- * of its own, so this time identifies the upload of the deposit.
+ * Returns the person's upload whose entry in the history was created exactly at the time of
+ * `deps.clock()`, or undefined if there is none. Every deposit of the demonstration has a time of
+ * its own, so this time identifies the upload of the deposit.
  */
 async function uploadOf(
   deps: Deps,

@@ -96,8 +96,8 @@ const namesOf = prepareStatement((db, { company_id, user_id, category_id }: Name
 
 /**
  * Records a deposit and returns its request (entry of the history). Writes the deposit's row, its
- * tags (keyed hashes for look-ups), its openings (encrypted salts and values), its entry in the
- * history and its leaf in the evidence log.
+ * tags (keyed hashes for look-ups), its encrypted openings (salts, values and link key), its entry
+ * in the history and its leaf in the evidence log.
  */
 export async function writeRecord(
   tx: Tx,

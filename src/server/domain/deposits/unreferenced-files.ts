@@ -7,10 +7,9 @@ import { decryptDigest } from './upload-digests.ts'
 
 /**
  * Deletes each stored file that `tags` names, unless a deposit or an upload refers to it. A tag is
- * the keyed hash of a file's bytes. Returns the number of deleted files. No other code deletes
- * stored bytes of documents, except for the removal of a demonstration. While a file is being
+ * the keyed hash of a file's bytes. Returns the number of deleted files. While a file is being
  * deleted, a row in the table `blob` marks it. A deposit of the same bytes waits for that row and
- * then stores a file of its own.
+ * then stores a file of its own. All code that deletes single stored files must call this function.
  */
 export async function deleteFilesIfUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,

@@ -192,7 +192,10 @@ async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   await setReleasedBytes(tx, id, 0)
 }
 
-/** Stores the number of an upload's missing bytes for which no storage is reserved any more. */
+/**
+ * Sets the field `released` of an upload: the number of its missing bytes for which no storage is
+ * reserved any more.
+ */
 export async function setReleasedBytes(tx: Tx, id: string, released: number): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }

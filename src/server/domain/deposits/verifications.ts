@@ -118,7 +118,7 @@ async function countItems(
  * - `slowMs`: the next statement starts when the running one has ended, or after this many
  *   milliseconds. A statement usually takes one or two.
  * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection. It
- *   is a quarter of the database connections.
+ *   is a quarter of `poolSize` in `db/open.ts`.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 

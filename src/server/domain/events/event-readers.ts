@@ -35,8 +35,8 @@ export interface EventSubscriber {
    */
   deliver(events: FormattedEvent[], until: number): void
   /**
-   * Tells the stream to read the person's events from the database itself, up to the sequence
-   * number `until`. Called when the reader cannot deliver these events.
+   * Tells the stream that it must read the person's events up to the sequence number `until` from
+   * the database. Called when the reader cannot deliver these events.
    */
   readFromDatabase(until: number): void
   /** Receives the current status of the session to which the stream belongs. */

@@ -20,12 +20,12 @@ const tickMs = 15_000
 const tickAfterMs = tickMs - 2000
 /**
  * Maximum number of events that wait in memory for a slow client. If there are more, the stream
- * drops them and reads them from the database later.
+ * drops all of them and reads them from the database later.
  */
 const maxHeldEvents = 64
 /**
  * Maximum number of characters of the events that wait in memory for a slow client. If there are
- * more, the stream drops the events and reads them from the database later.
+ * more, the stream drops all waiting events and reads them from the database later.
  */
 const maxHeldChars = 256 * 1024
 
@@ -118,7 +118,10 @@ class OpenStream implements EventStream, EventSubscriber {
   #heldChars = 0
   /** The sequence number up to which the reader has delivered events. */
   #handed = 0
-  /** The sequence number up to which the stream must read events from the database itself. */
+  /**
+   * The stream must read the events up to this sequence number from the database, because it does
+   * not get them from the reader.
+   */
   #behind = 0
   #isReading = false
   #isStalled = false

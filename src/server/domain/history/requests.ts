@@ -173,7 +173,7 @@ export async function listRequests(
   return inCompany(deps.db, input.company_id, read, options)
 }
 
-/** Reads a page of requests (entries of the history), newest first, in the caller's transaction. */
+/** Reads a page of requests (entries of the history), newest first, in the transaction `tx`. */
 export async function readRequests(
   tx: Tx,
   input: RequestFilter & PageInput
@@ -253,8 +253,8 @@ export async function getRequest(
 }
 
 /**
- * Reads a request (entry of the history) of a person in the caller's transaction. Throws
- * `not_found` if the person has no such request.
+ * Reads a request (entry of the history) of a person in the transaction `tx`. Throws `not_found` if
+ * the person has no such request.
  */
 export async function readRequest(
   tx: Tx,

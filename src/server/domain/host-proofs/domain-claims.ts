@@ -117,10 +117,10 @@ export async function deleteDomain(
 }
 
 /**
- * Moves a domain to another company, where it gets a new id and the theme of that company. Throws
- * `domain_needed` for the primary domain or the only domain of the present company. Throws
- * `host_taken` if the other company has claimed the host too, and `not_found` if there is no such
- * company.
+ * Moves a domain to another company. The domain gets a new id and the values of `inheritedFields`.
+ * Its other settings and its themes are removed. Throws `domain_needed` for the primary domain or
+ * the only domain of the present company. Throws `host_taken` if the other company has claimed the
+ * host too, and `not_found` if there is no such company.
  */
 export async function moveDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log'>,

@@ -61,7 +61,8 @@ export interface ImportRowHandlers {
   keep(tx: Tx, ids: string[]): Promise<boolean>
   /**
    * Creates and changes items according to the verdicts of a slice. Returns the numbers of the rows
-   * that could not be applied, because somebody has changed their items since the check.
+   * that could not be applied, because somebody has created, changed or deleted the same items
+   * since the check.
    */
   apply(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<number[]>
   /**

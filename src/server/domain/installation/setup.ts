@@ -122,8 +122,8 @@ export async function createOperator(
 
 /**
  * Removes the demonstration if `choice` is `remove`. Returns `removed` or `kept`, or `none` if
- * there was no demonstration. If the removal fails, logs the error and returns `kept`, because the
- * operator has already been created.
+ * there was no demonstration. Does not throw if the removal fails, because the caller has already
+ * created the operator: logs the error and returns `kept`.
  */
 async function settleDemo(
   deps: Deps,

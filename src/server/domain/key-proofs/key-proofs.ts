@@ -68,8 +68,8 @@ export async function spendKeyProof(
 }
 
 /**
- * Returns the columns that store a person's public key in encrypted form. The key cannot be
- * decrypted in the row of another person.
+ * Encrypts a person's public key. Returns the values of the columns that store it. The key cannot
+ * be decrypted in the row of another person.
  */
 export function encryptPublicKeyColumns(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,

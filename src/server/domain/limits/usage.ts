@@ -262,9 +262,10 @@ interface PersonalUsage {
 
 /**
  * The query that sums what a person has used and reserved in each group, for each kind of limit
- * (requests or storage) and each period of the limit. It skips periods of the request limit that
- * have certainly ended. It reads uploads in the state `uploading`
- * separately from those in the states `received` and `held`, because `uploading` has its own index.
+ * (requests or storage) and each period of the limit. It skips most past periods of the request
+ * limit; `ownUsageOf` chooses the current one among the rest. It reads uploads in the state
+ * `uploading` separately from those in the states `received` and `held`, because `uploading` has
+ * its own index.
  */
 const ownUsage = prepareStatement(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`

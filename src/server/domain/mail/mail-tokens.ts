@@ -165,8 +165,8 @@ export async function checkMailLink(
 
 /**
  * Uses up a mail token. Of parallel calls, only one succeeds. The caller must have locked the row
- * of the person or sign-up, so that no key changes meanwhile. Throws `mail_token_used` or
- * `mail_token_invalid` if the token cannot be used.
+ * of the person or sign-up, so that their public key does not change meanwhile. Throws
+ * `mail_token_used` or `mail_token_invalid` if the token cannot be used.
  */
 export async function spendMailToken(
   tx: Tx,

@@ -54,7 +54,7 @@ export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
 
 /**
  * Returns a new token reader, which verifies access tokens. The reader remembers which tokens it
- * has verified, so it verifies each signature once.
+ * has verified, so it verifies each signature once per host.
  */
 export function createAccessTokenReader(
   keys: Pick<InstallationKeys, 'verifyingKey'>

@@ -43,9 +43,8 @@ interface LogIn {
 }
 
 /**
- * Creates a session for a signed challenge and returns its access token. The browser sends the
- * returned `device` with later logins, to prove that the person has signed in with this browser
- * before. Every wrong login throws `login_failed` after the same time, so nothing reveals whether
+ * Creates a session for a signed challenge. Returns its access token and `device`, a value that the
+ * browser sends with later logins to prove that the person has signed in with it before. Every wrong login throws `login_failed` after the same time, so nothing reveals whether
  * the account exists. Throws `account_disabled` only if the password is correct.
  */
 export async function logIn(
@@ -98,7 +97,8 @@ export async function logIn(
 
 /**
  * Returns whether a login must be refused because it is signed with the key of the demonstration's
- * account, whose password everybody knows. A developer's machine accepts this key.
+ * account, whose password everybody knows. Always returns false on a developer's
+ * machine.
  */
 function isDemoKey(
   { tenant, isDeveloper }: LogIn,
@@ -231,8 +231,8 @@ const decoyKey: PublicKeyJwk = {
 }
 
 /**
- * Returns the decoy key in encrypted form. It is encrypted like the key of an account, because the
- * time for decrypting would otherwise reveal that the account is missing.
+ * Returns `decoyKey`, encrypted like the key of an account. A login without an account decrypts it,
+ * so that it takes as long as a login with an account.
  */
 function sealDecoy(keys: InstallationKeys): EncryptedPublicKey {
   const row = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }

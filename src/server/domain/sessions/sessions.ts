@@ -52,8 +52,8 @@ const sessionHours = 12
 const confirmedMs = 5 * 60_000
 /**
  * `GET /user` renews a token that expires within this many minutes. A token is valid for an hour,
- * so it is renewed 20 minutes after its issue at the earliest. Pages repeat this call, so a session
- * is updated about three times an hour.
+ * so it is renewed 20 minutes after its issue at the earliest. Pages repeat this call, so
+ * `last_seen_at` of a session is updated about three times an hour.
  */
 const renewMinutes = 40
 /** The shortest time between two updates of a person's `last_seen_at`, in minutes. */
@@ -247,8 +247,8 @@ export async function logOut(
 }
 
 /**
- * Ends all sessions of the given people, including those that parallel logins are creating, and
- * closes their event streams.
+ * Ends all sessions of people and closes their event streams. Also sets `tokens_valid_after`, so
+ * that a session that a parallel login has not committed yet is never valid.
  */
 export async function signOutEverywhere(
   tx: Tx,
