@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
-import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
+import { retryFor } from '../../tests/helpers/retry-for.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import type { RememberedDocument } from './depositors.ts'
 import {
@@ -112,7 +112,7 @@ async function sendFile(service: ServiceProcess, ada: Client, random: Random, fa
   const name = `${randomUUID()}.pdf`
   const key = randomUUID()
   // the previous fault may have stopped the database
-  await retryForAMinute(() => ada.call(listRequests, { limit: 1 }))
+  await retryFor(1, () => ada.call(listRequests, { limit: 1 }))
   const known = stagedIn(service)
   let tracing: Promise<Trace> | undefined
   if (fault?.from === 'start') {
@@ -133,7 +133,8 @@ async function sendFile(service: ServiceProcess, ada: Client, random: Random, fa
     failures++
     throw new Error(`PUT answered ${answer?.status}`)
   }
-  const settled = retryForAMinute(call).then(
+  // if the database is down for long, the service ends the first call only after a minute
+  const settled = retryFor(3, call).then(
     (request): Sent => ({ name, bytes, failures, request })
   )
   settled.catch(() => undefined) // thrown where it is awaited

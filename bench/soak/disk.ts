@@ -7,7 +7,7 @@ import { getRequest } from '../../src/contract/requests.ts'
 import { type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
-import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
+import { retryFor } from '../../tests/helpers/retry-for.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { databaseProcesses } from '../processes.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
@@ -184,7 +184,7 @@ export async function testUploadDiskFaults(options: {
 async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: DiskFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const key = randomUUID()
-  const { request, upload } = await retryForAMinute(() => ada.reserve(bytes, key))
+  const { request, upload } = await retryFor(1, () => ada.reserve(bytes, key))
   const id = upload.slice('/uploads/'.length)
   const tracing = active && (await injectFault(service, active, id))
   const first = await ada.tus('PATCH', upload, { offset: 0, body: bytes }).catch(() => undefined)
@@ -192,7 +192,7 @@ async function deposit(service: ServiceProcess, ada: Client, random: Random, act
   await tracing?.end()
   const acknowledged = await resumeUpload(ada, upload, bytes, first?.status === 204)
   const settle = async (): Promise<RememberedDocument> => {
-    const state = await retryForAMinute(() => endOf(ada, request.id))
+    const state = await retryFor(1, () => endOf(ada, request.id))
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const document = { host, request: request.id, upload: id, sha256, size: bytes.length }
     // an acknowledged document must be deposited in spite of the fault; a refused one must not
@@ -213,7 +213,7 @@ async function endOf(ada: Client, id: string): Promise<string> {
  */
 async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, promised: boolean) {
   if (promised) return true
-  return retryForAMinute(async () => {
+  return retryFor(1, async () => {
     const head = await ada.tus('HEAD', upload)
     if (head.status !== 200) throw new AppError('unavailable', `HEAD answered ${head.status}`)
     const offset = Number(head.headers['upload-offset'])

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createDeposit } from '../../src/contract/deposits.ts'
 import { type Client, signUpAt, uploadOf } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
-import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
+import { retryFor } from '../../tests/helpers/retry-for.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { killAtRandom } from './crash.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
@@ -44,7 +44,7 @@ export async function testHeldDeposits(options: {
   for (let n = 0; n < stuckCount; n++) begun.push(await begin(ada, category, random))
   await nameCategory(service, category, 'a\nname')
   for (const { upload, bytes } of begun) {
-    await retryForAMinute(() => ada.tus('PATCH', upload, { offset: 0, body: bytes }))
+    await retryFor(1, () => ada.tus('PATCH', upload, { offset: 0, body: bytes }))
   }
   const stuck = begun.map(({ document }) => document)
 

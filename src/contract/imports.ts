@@ -108,7 +108,8 @@ export const zeroImportCounts: ImportCounts = {
 }
 
 /**
- * Why the check, the run or the undo of an import has failed. A failed job has changed no person.
+ * Why the check, the run or the undo of an import has failed. The job has then changed no person,
+ * unless a run has changed people and only counting them has failed five times.
  * `changed_meanwhile`: people or groups of the company have changed since the check, for example
  * because somebody has invited a person of the file. `interrupted`: an error occurred in the
  * server, which has logged it.

@@ -23,7 +23,7 @@ export type SigningWorkerRequest =
   | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtRequest)
 
 /**
- * A message from the key worker to the page. `id` is the id of the message that it answers.
+ * A message from the worker that signs to the page. `id` is the id of the message that it answers.
  * `closed`: the worker ends.
  */
 export type SigningWorkerReply =

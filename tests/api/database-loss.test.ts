@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { checkConsistency, checkStoredBytes } from '../../bench/soak/consistency.ts'
 import { startDepositors } from '../../bench/soak/depositors.ts'
 import { createRandom } from '../helpers/random.ts'
-import { retryForAMinute } from '../helpers/retry-for-a-minute.ts'
+import { retryFor } from '../helpers/retry-for.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
@@ -52,12 +52,12 @@ test(
 )
 
 async function isBack(service: ServiceProcess): Promise<void> {
-  await retryForAMinute(() => service.query('select 1'))
+  await retryFor(1, () => service.query('select 1'))
 }
 
 /** Returns the process id of a database connection that serves requests of the service. */
 async function backendOf(service: ServiceProcess): Promise<number> {
-  return retryForAMinute(async () => {
+  return retryFor(1, async () => {
     const [found] = await service.query<{ pid: number }>(
       `select pid from pg_stat_activity
         where usename = 'vidimus_app' and backend_type = 'client backend' order by query_start desc limit 1`
@@ -69,7 +69,7 @@ async function backendOf(service: ServiceProcess): Promise<number> {
 
 /** Stops every process of the server for some seconds, as a disk that hangs would. */
 async function pause(service: ServiceProcess): Promise<void> {
-  const backends = await retryForAMinute(() =>
+  const backends = await retryFor(1, () =>
     service.query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()')
   )
   const file = readFileSync(join(service.dataDir, 'pg/postmaster.pid'), 'utf8')

@@ -7,7 +7,7 @@ import { logOut } from '../../src/contract/sessions.ts'
 import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
 import { openStream } from '../helpers/event-stream.ts'
-import { retryForAMinute } from '../helpers/retry-for-a-minute.ts'
+import { retryFor } from '../helpers/retry-for.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
 const bytes = Buffer.alloc(64, 'processes')
@@ -94,7 +94,7 @@ test('both go on after a crash of the database, and streams miss nothing', async
   await stream.next()
   await first.killDatabase()
   const before = performance.now()
-  const made = await retryForAMinute(() => ada.reserve(bytes, 'after-the-crash'))
+  const made = await retryFor(1, () => ada.reserve(bytes, 'after-the-crash'))
   expect(performance.now() - before).toBeLessThan(20_000)
   for (;;) {
     const event = await stream.next()

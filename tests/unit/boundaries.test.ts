@@ -195,7 +195,7 @@ const faults: Record<string, string> = {
   'src/shell/upload-progress/fault.ts': `import '../builds/lost-files.ts'`,
   'src/shell/builds/fault.ts': `const draw = import('../upload-progress/upload-progress.ts')`,
   'src/shell/drop/fault.ts': `import '../upload-progress/running-uploads.ts'`,
-  'src/shell/targets.ts': `import './drop/drop-targets.ts'`,
+  'src/shell/targets.ts': `import './drop/drop-actions.ts'`,
   'src/layouts/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
   'src/layouts/Script.astro': `<script>import '../islands/deposit/Deposit.tsx'</script>`,
   'src/pages/store.astro': `---\nimport '../stores/groups.ts'\n---`,

@@ -6,7 +6,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 /** Width of one day, in the units of the drawing. */
 const dayWidth = 10
 const height = 100
-/** Height of the smallest bar, so that a single deposit can be seen beside thousands. */
+/** Height of the smallest bar, so that a day with one request can be seen beside thousands. */
 const leastHeight = 2
 
 /**

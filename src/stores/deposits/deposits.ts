@@ -96,7 +96,10 @@ export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, remo
 
 let isStarted = false
 
-/** Adds files to the queue until it is full. Returns the number of files that it has added. */
+/**
+ * Adds files to the queue until it is full, and gives deposits whose file is missing their file
+ * back. Returns the number of files that it has taken.
+ */
 export function addFiles(files: readonly File[], category: DepositCategory): number {
   start()
   return queue.addFiles(files, category)

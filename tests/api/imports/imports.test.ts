@@ -594,27 +594,6 @@ test('gives up after five failures, with nothing changed', async () => {
   expect(logLevelsOf(id)).toEqual(new Set(['error']))
 })
 
-test('counts what a run has changed until it succeeds, and never says that nothing was changed', async () => {
-  const email = newEmail()
-  const { id } = await check([{ email }])
-  const broken = await breakWrites('update of result on import')
-  await ada.call(runImport, { id, skip_refused: false })
-  for (let tries = 0; tries < 200 && (await attemptsOf(id)) < 8; tries++) {
-    await app.owner.query('update import set leased_until = null where id = $1', [id])
-    await runImportsJob(app.deps).run(() => false, true)
-    await sleep(50)
-  }
-  expect(await ada.call(getImport, { id })).toMatchObject({ state: 'running', failure: null })
-  expect(await peopleOf([email])).toHaveLength(1)
-  await broken.mend()
-  await app.owner.query('update import set leased_until = null where id = $1', [id])
-  await runImportsJob(app.deps).run(() => false, true)
-  expect(await settled(id)).toMatchObject({
-    state: 'done',
-    result: { created: 1, differs: false }
-  })
-})
-
 /** Returns the log levels with which the service has logged errors of the import `id`. */
 function logLevelsOf(id: string): Set<string> {
   const about = app.logged.filter(({ facts }) => Object(facts).import === id && 'err' in facts)

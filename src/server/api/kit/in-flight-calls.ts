@@ -32,8 +32,9 @@ export interface InFlightCall {
   /**
    * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
    * id of the person or, if a program calls, of the API key. Calls with a batch of deposits are
-   * counted in a tracker of their own. There, `id` is always the id of a person: all API keys of a
-   * person share one limit. Throws `rate_limited` when the caller has too many calls at the same
+   * counted in a tracker of their own. There, `id` is the id of the person to whom the API key
+   * belongs, or of the account of a company's API key. All API keys of a person thus share one
+   * limit. Throws `rate_limited` when the caller has too many calls at the same
    * time.
    */
   countPerson(id: string): void

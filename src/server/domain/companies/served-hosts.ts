@@ -58,7 +58,7 @@ export function openTenantCache(
 export interface ServedHosts {
   /**
    * Returns whether pages or the API are served on a host. Returns false for `localhost` names.
-   * Does not wait for the database. Tells a proxy whether it may request a certificate.
+   * Does not wait for the database.
    */
   has(host: string): boolean
   [Symbol.dispose](): void

@@ -35,7 +35,7 @@ export interface RowSlice {
 
 /**
  * How many items, such as people, the run of an import has created, and how many existing items it
- * has changed. Changed items that no longer have the values of their import rows are not counted.
+ * has changed. Items that no longer have the groups or values of their rows are not counted.
  */
 export interface AppliedCounts {
   created: number
@@ -122,8 +122,7 @@ class Stopped extends Error {}
  * this process did not finish it. If this process ends before the work is done, another process
  * takes over. That process continues a check after the last finished slice. It starts a run or an
  * undo from the beginning, because all its changes are in one transaction. If the changes of a run
- * are already committed, it only counts them. A check or an undo, or a run whose changes are not
- * committed, is given up after five failed attempts.
+ * are already committed, it only counts them.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -150,8 +149,7 @@ export async function workOnNextImport(
       await pause(deps, work, 0, { attempts: work.attempts - 1 })
       return false
     }
-    // people were changed, so the import cannot be said to have failed: it is counted sometime
-    const isLast = work.attempts >= maxAttempts && !work.applied
+    const isLast = work.attempts >= maxAttempts
     if (isTemporaryDatabaseError(error) && !isLast) {
       deps.log.warn(
         { ...facts, err: error },
@@ -251,7 +249,6 @@ async function run(
       })
       await settle(tx, work, { state: 'running', applied: true })
     })
-    work.applied = true
   }
   // a transaction of its own, so that it counts what has been committed
   await inBackground(deps, work, async tx => {
