@@ -2,7 +2,7 @@ import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, onEachPage, runInBackground, runOnce } from '../kit/page.ts'
 
-/** The numbers of uploads by state. Undefined until the upload queue is loaded. */
+/** The progress of all uploads together. Undefined until the upload queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
 
 /**

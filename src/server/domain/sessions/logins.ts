@@ -44,8 +44,9 @@ interface LogIn {
 
 /**
  * Creates a session for a signed challenge. Returns its access token and `device`, a value that the
- * browser sends with later logins to prove that the person has signed in with it before. Every wrong login throws `login_failed` after the same time, so nothing reveals whether
- * the account exists. Throws `account_disabled` only if the password is correct.
+ * browser sends with later logins to prove that the person has signed in with it before. Every
+ * wrong login throws `login_failed` after the same time, so nothing reveals whether the account
+ * exists. Throws `account_disabled` only if the password is correct.
  */
 export async function logIn(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
@@ -97,8 +98,7 @@ export async function logIn(
 
 /**
  * Returns whether a login must be refused because it is signed with the key of the demonstration's
- * account, whose password everybody knows. Always returns false on a developer's
- * machine.
+ * account, whose password everybody knows. Always returns false on a developer's machine.
  */
 function isDemoKey(
   { tenant, isDeveloper }: LogIn,
