@@ -255,16 +255,17 @@ export const may: Record<string, string[]> = {
   ...Object.fromEntries(
     Object.entries(domainRooms).map(([name, others]) => [
       `src/server/domain/${name}`,
-      [...domainBase, ...rooms('concurrency', 'idempotency', ...others)]
+      [...domainBase, ...rooms('idempotency', 'leases', 'versions', ...others)]
     ])
   ),
-  'src/server/domain/concurrency': domainBase,
   'src/server/domain/idempotency': domainBase,
+  'src/server/domain/leases': domainBase,
+  'src/server/domain/versions': domainBase,
   'src/server/domain': [...contract, 'src/server/db'],
   'src/server/jobs': [
     ...contract,
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'concurrency', 'demo', 'deposits', 'events', 'host-proofs'),
+    ...rooms('accounts', 'companies', 'demo', 'deposits', 'events', 'host-proofs'),
     ...rooms('idempotency', 'imports', 'installation', 'key-proofs', 'mail', 'sessions')
   ],
   'src/server/api/kit': [

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { endpoints, nonJsonEndpoints } from '../src/contract/index.ts'
+import { endpoints, rawEndpoints } from '../src/contract/index.ts'
 import { hasJsonBody, type RawEndpoint } from '../src/contract/kit/endpoint.ts'
 import { batchContentType } from '../tests/helpers/deposits/batches.ts'
 import {
@@ -54,7 +54,7 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     }
     say(`${name}: ${bodies.length} bodies, worst so far ${worst.ms.toFixed(0)} ms`)
   }
-  for (const [name, { form, method, path }] of Object.entries<RawEndpoint>(nonJsonEndpoints)) {
+  for (const [name, { form, method, path }] of Object.entries<RawEndpoint>(rawEndpoints)) {
     if (!form) continue
     const call = (body: Buffer<ArrayBuffer>) =>
       internals.fetch(

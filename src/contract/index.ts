@@ -25,7 +25,7 @@ export const endpoints = {
  * All API calls whose request or response is not plain JSON, such as downloads and event streams,
  * by name.
  */
-export const nonJsonEndpoints = {
+export const rawEndpoints = {
   ...rawDocEndpoints,
   ...rawDepositEndpoints,
   ...rawRequestEndpoints,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { canonicalEmail } from '../core/input/email.ts'
-import { maxUsernameCharacters } from '../core/input/username.ts'
+import { maxUsernameLength } from '../core/input/username.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { customCheck, maxCodeUnitsCheck, textLineSchema } from './kit/text-checks.ts'
@@ -17,7 +17,7 @@ export const Email = z
   )
 
 /** A person's name: one line of 1 to 80 characters, at least one of them visible. */
-export const Username = textLineSchema(maxUsernameCharacters)
+export const Username = textLineSchema(maxUsernameLength)
 
 /**
  * The language in which a person sees the interface. `und`: no language is chosen yet. The

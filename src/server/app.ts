@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { endpoints, nonJsonEndpoints } from '../contract/index.ts'
+import { endpoints, rawEndpoints } from '../contract/index.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountApiKeys } from './api/api-keys.ts'
@@ -10,9 +10,9 @@ import { mountCspReports } from './api/csp-reports.ts'
 import { mountDataSources } from './api/data-sources.ts'
 import { mountDepositBatch } from './api/deposit-batch.ts'
 import { mountDeposits } from './api/deposits.ts'
-import { mountDocs } from './api/docs.ts'
+import { mountApiDocumentation } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
-import { mountExports } from './api/exports.ts'
+import { mountOwnDataExport } from './api/exports.ts'
 import { mountGroups } from './api/groups.ts'
 import { mountHealth } from './api/health.ts'
 import { mountImports } from './api/imports.ts'
@@ -107,7 +107,7 @@ export function createApp(
   mountSessions(app)
   mountAccounts(app)
   mountApiKeys(app)
-  mountExports(app)
+  mountOwnDataExport(app)
   mountMembers(app)
   mountCategories(app)
   mountCompanies(app)
@@ -123,7 +123,7 @@ export function createApp(
   mountCspReports(app)
   mountSetup(app)
   mountHealth(app)
-  mountDocs(app)
+  mountApiDocumentation(app)
   mountDomains(app) // last, because `/{domain}` matches every path of one segment
 
   app.notFound(c => {
@@ -215,7 +215,7 @@ function answerError(c: ApiContext, error: AppError): Response {
   return problemResponse(error, c.get('requestId') ?? '')
 }
 
-const routes = [...Object.values(endpoints), ...Object.values(nonJsonEndpoints)].map(
+const routes = [...Object.values(endpoints), ...Object.values(rawEndpoints)].map(
   ({ method, path }) => ({
     method,
     path,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { endpoints, nonJsonEndpoints } from '../../src/contract/index.ts'
+import type { endpoints, rawEndpoints } from '../../src/contract/index.ts'
 import {
   type Endpoint,
   hasJsonBody,
@@ -17,7 +17,7 @@ import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 // The types and functions for the files `tests/api/<room>/<noun>.cases.ts`.
 
-export type RouteName = keyof typeof endpoints | keyof typeof nonJsonEndpoints
+export type RouteName = keyof typeof endpoints | keyof typeof rawEndpoints
 
 /**
  * The kinds of ids that the tests send: of the caller's own thing, of another person's, of another

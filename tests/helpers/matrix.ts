@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import * as z from 'zod/mini'
-import { endpoints, nonJsonEndpoints } from '../../src/contract/index.ts'
+import { endpoints, rawEndpoints } from '../../src/contract/index.ts'
 import { type Endpoint, pathParameters, type RawEndpoint } from '../../src/contract/kit/endpoint.ts'
 import { commonErrorCodes, type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
 import { decodeTokenPayload } from '../../src/core/keys/access-token.ts'
@@ -34,7 +34,7 @@ import { makePerson } from './mailed.ts'
  * Every route of the contract by its name. The tests fail for a route without an entry in
  * `routeCases`.
  */
-export const routes: Record<string, Endpoint | RawEndpoint> = { ...endpoints, ...nonJsonEndpoints }
+export const routes: Record<string, Endpoint | RawEndpoint> = { ...endpoints, ...rawEndpoints }
 
 interface Cases {
   rows: RouteCases

@@ -1,4 +1,4 @@
-import { endpoints, nonJsonEndpoints } from '../index.ts'
+import { endpoints, rawEndpoints } from '../index.ts'
 import { DisabledReason } from '../kit/disabled.ts'
 import {
   administersCompany,
@@ -16,7 +16,7 @@ import { exampleOf } from './schema-examples.ts'
 export type ApiCall = Endpoint | RawEndpoint
 
 /** All API calls of the contract by name, such as `createDeposit`. */
-export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...nonJsonEndpoints }
+export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...rawEndpoints }
 
 interface OpenApiOptions {
   /** Title of the document: the name of the company that runs the API. */

@@ -69,7 +69,7 @@ export function guessMapping(
  * field: `{ courriel: 'email', notes: '' }`. The browser stores the result, so that `guessMapping`
  * can use it for later files.
  */
-export function listFieldsByHeading(
+export function fieldOfEachHeading(
   headings: readonly string[],
   mapping: ColumnMapping
 ): Record<string, string> {

@@ -29,7 +29,7 @@ export function parseStorageLimit(text: string, locale: FormatLocale): number | 
  * Formats a limit on the number of deposits and verifications for an input field: 1000 → `'1,000'`,
  * `null` (no limit) → `''`. `parseRequestLimit` parses the result.
  */
-export function formatRequestLimit(limit: number | null, locale: FormatLocale): string {
+export function formatRequestLimitInput(limit: number | null, locale: FormatLocale): string {
   return limit === null ? '' : grouped(limit, locale)
 }
 
@@ -37,7 +37,7 @@ export function formatRequestLimit(limit: number | null, locale: FormatLocale): 
  * Formats a storage limit in bytes as gigabytes for an input field: 1500000000 → `'1.5'`, `null`
  * (no limit) → `''`. `parseStorageLimit` parses the result.
  */
-export function formatStorageLimit(bytes: number | null, locale: FormatLocale): string {
+export function formatStorageLimitInput(bytes: number | null, locale: FormatLocale): string {
   if (bytes === null) return ''
   const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
   const digits = String(bytes % bytesPerGigabyte).padStart(9, '0')

@@ -1,7 +1,7 @@
 import { hasDirectionControls, hasVisibleCharacter } from '../text/visible-text.ts'
 
 /** The maximum length of a username in UTF-16 code units. Blanks at both ends do not count. */
-export const maxUsernameCharacters = 80
+export const maxUsernameLength = 80
 
 export interface UsernameFault {
   rule: 'required' | 'max' | 'regex' | 'format' | 'direction' | 'invisible'
@@ -16,11 +16,11 @@ export interface UsernameFault {
 export function usernameFault(typed: string): UsernameFault | undefined {
   const name = typed.trim()
   if (name === '') return { rule: 'required' }
-  if (name.length > maxUsernameCharacters) return { rule: 'max', limit: maxUsernameCharacters }
+  if (name.length > maxUsernameLength) return { rule: 'max', limit: maxUsernameLength }
   if (!name.isWellFormed()) return { rule: 'format' }
   const normalized = name.normalize('NFC')
-  if (normalized.length > maxUsernameCharacters)
-    return { rule: 'max', limit: maxUsernameCharacters }
+  if (normalized.length > maxUsernameLength)
+    return { rule: 'max', limit: maxUsernameLength }
   if (/\p{Cc}/u.test(normalized)) return { rule: 'regex' }
   if (hasDirectionControls(normalized)) return { rule: 'direction' }
   return hasVisibleCharacter(normalized) ? undefined : { rule: 'invisible' }

@@ -10,7 +10,7 @@ import { ExportButton } from '../lists/ExportButton.tsx'
 import { LabeledFilter } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type AuditQuery, type AuditQueryChange, auditFilterOf } from './audit-query.ts'
-import { actionsByKind, parseAuditAction } from './audit-translator.ts'
+import { actionsByItemKind, parseAuditAction } from './audit-translator.ts'
 
 interface AuditFiltersProps {
   address: AuditQuery
@@ -64,7 +64,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
               onChange={event => set({ action: parseAuditAction(event.target.value) })}
             >
               <option value="">{t('audit.filters.all')}</option>
-              {actionsByKind.map(([kind, actions]) => (
+              {actionsByItemKind.map(([kind, actions]) => (
                 <optgroup key={kind} label={kindLabel(kind, t)}>
                   {actions.map(each => (
                     <option key={each} value={each}>

@@ -24,7 +24,7 @@ export function auditTranslator(locale: Locale): TranslateAudit {
  * The actions of the audit log that have a translated sentence, grouped by the kind of the changed
  * item: `[['group', ['group.create', …]], …]`.
  */
-export const actionsByKind: readonly [kind: string, actions: AuditAction[]][] = Object.entries(
+export const actionsByItemKind: readonly [kind: string, actions: AuditAction[]][] = Object.entries(
   en.actions
 ).map(([kind, verbs]) => [
   kind,
@@ -32,7 +32,7 @@ export const actionsByKind: readonly [kind: string, actions: AuditAction[]][] = 
   Object.keys(verbs).map(verb => `${kind}.${verb}` as AuditAction)
 ])
 
-const actions = actionsByKind.flatMap(([, each]) => each)
+const actions = actionsByItemKind.flatMap(([, each]) => each)
 
 /**
  * Parses an action of the audit log. Returns undefined for an action that this release does not

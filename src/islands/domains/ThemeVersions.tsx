@@ -5,7 +5,7 @@ import { restoreTheme } from '../../stores/admin/domains.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useUndoMessage } from '../kit/use-undo.ts'
+import { useUndoMessage } from '../kit/use-undo-message.ts'
 import type { ThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeVersionsProps {

@@ -43,7 +43,7 @@ interface AccountPageLinkProps {
  * A link from the sign-in page to the sign-up page, or back. The site's script adds the query
  * parameters of an invitation to the link.
  */
-export function AccountPageLink({ path, children }: AccountPageLinkProps) {
+export function SignInOrUpLink({ path, children }: AccountPageLinkProps) {
   return (
     <a className="link link-secondary" data-keeps-link-params href={path} suppressHydrationWarning>
       {children}

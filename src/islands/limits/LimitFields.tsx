@@ -1,7 +1,7 @@
 import { type SyntheticEvent, useState } from 'react'
 import {
-  formatRequestLimit,
-  formatStorageLimit,
+  formatRequestLimitInput,
+  formatStorageLimitInput,
   parseRequestLimit,
   parseStorageLimit
 } from '../../core/input/limit-input.ts'
@@ -25,8 +25,8 @@ export interface GroupLimits {
 export function LimitFields({ limits }: { limits: GroupLimits }) {
   const { locale, t } = useTranslation()
   const [typed, setTyped] = useState({
-    max_requests: formatRequestLimit(limits.max_requests, locale),
-    max_storage: formatStorageLimit(limits.max_storage, locale)
+    max_requests: formatRequestLimitInput(limits.max_requests, locale),
+    max_storage: formatStorageLimitInput(limits.max_storage, locale)
   })
   const follow = ({ target }: SyntheticEvent) => {
     if (!(target instanceof HTMLInputElement)) return
@@ -37,8 +37,8 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
     if (!(target instanceof HTMLInputElement)) return
     const [read, write] =
       target.name === 'max_requests'
-        ? [parseRequestLimit, formatRequestLimit]
-        : [parseStorageLimit, formatStorageLimit]
+        ? [parseRequestLimit, formatRequestLimitInput]
+        : [parseStorageLimit, formatStorageLimitInput]
     target.value = write(read(target.value, locale), locale)
     follow(event)
   }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { AccountPageLink, EmailField } from '../forms/AccountFields.tsx'
+import { SignInOrUpLink, EmailField } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
@@ -61,9 +61,9 @@ export const SignIn = withTranslation(function SignIn({ isPublic, isDemo }: Sign
           {isPublic && (
             <p className="text-sm">
               {t('account.signIn.none')}{' '}
-              <AccountPageLink path={localizedPath(locale, '/sign-up')}>
+              <SignInOrUpLink path={localizedPath(locale, '/sign-up')}>
                 {t('account.signIn.link')}
-              </AccountPageLink>
+              </SignInOrUpLink>
             </p>
           )}
         </>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { AccountPageLink, EmailField } from '../forms/AccountFields.tsx'
+import { SignInOrUpLink, EmailField } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
@@ -73,7 +73,7 @@ function Open({ company }: { company: string }) {
       below={
         <p className="text-sm">
           {t('account.signUp.have')}{' '}
-          <AccountPageLink path={signInPath}>{t('account.signUp.link')}</AccountPageLink>
+          <SignInOrUpLink path={signInPath}>{t('account.signUp.link')}</SignInOrUpLink>
         </p>
       }
     >

@@ -26,7 +26,7 @@ import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useUndoMessage } from '../kit/use-undo.ts'
+import { useUndoMessage } from '../kit/use-undo-message.ts'
 import { LinkToPassOn } from './LinkToPassOn.tsx'
 
 interface MemberProps {

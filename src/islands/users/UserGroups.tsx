@@ -17,7 +17,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useUndoMessage } from '../kit/use-undo.ts'
+import { useUndoMessage } from '../kit/use-undo-message.ts'
 import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 interface MemberProps {

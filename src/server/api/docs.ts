@@ -6,7 +6,7 @@ import { webOriginOf } from '../domain/companies/served-hosts.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint, mountRawEndpoint } from './kit/mount.ts'
 
-export function mountDocs(app: Api): void {
+export function mountApiDocumentation(app: Api): void {
   const t = translator('en', words)
   const sentenceOf = (name: string) => t(`calls.${name}`)
   // built once, because only the title and the server differ between hosts

@@ -3,7 +3,7 @@ import * as exports from '../domain/accounts/exports.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
-export function mountExports(app: Api): void {
+export function mountOwnDataExport(app: Api): void {
   mountEndpoint(app, exportOwnData, ({ cursor }, c) =>
     exports.exportOwnData(c.get('deps'), {
       tenant: c.get('tenant'),

@@ -16,7 +16,7 @@ import {
   createFingerprintOnlyDeposit,
   type DirectUploadFile,
   type DirectUploadPlan,
-  discardDirectUpload,
+  abandonDirectUpload,
   finishDirectUpload,
   requireSameBytesAsFirstCall,
   waitForFinalState
@@ -182,7 +182,7 @@ async function abandon(
   for (const seconds of abandonAfterSeconds) {
     await sleep(seconds * 1000)
     try {
-      return await discardDirectUpload(deps, file, upload, state)
+      return await abandonDirectUpload(deps, file, upload, state)
     } catch (error) {
       deps.log.warn(
         { company: upload.company_id, upload: upload.id, err: error },

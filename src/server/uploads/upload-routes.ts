@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { admitPerson, bearerToken } from '../api/kit/admission.ts'
-import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
+import { brokenConnectionError, invalidFieldError } from '../api/kit/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import {
   endWriteLease,
@@ -328,8 +328,8 @@ function answer(
 
 function closeSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  if (response.closed) gone.abort(interruptedRequestError())
-  else response.once('close', () => gone.abort(interruptedRequestError()))
+  if (response.closed) gone.abort(brokenConnectionError())
+  else response.once('close', () => gone.abort(brokenConnectionError()))
   return gone.signal
 }
 

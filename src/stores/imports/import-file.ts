@@ -5,7 +5,7 @@ import {
   guessMapping,
   hasHeaderRow,
   type ImportField,
-  listFieldsByHeading
+  fieldOfEachHeading
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import type { RowScan } from '../../workers/csv-files.ts'
@@ -77,7 +77,7 @@ export function setFieldColumn(field: string, column: number | undefined): void 
 export function rememberColumnMapping({ name }: ImportKind): void {
   const now = $importFile.get()
   if (now.status !== 'read' || !now.dialect.hasHeader) return
-  rememberFieldsByHeading(name, listFieldsByHeading(now.rows[0] ?? [], now.mapping))
+  rememberFieldsByHeading(name, fieldOfEachHeading(now.rows[0] ?? [], now.mapping))
 }
 
 /** Removes the chosen file from the page. */

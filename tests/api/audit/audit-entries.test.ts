@@ -9,7 +9,7 @@ import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import {
   addAuditEntry,
-  erasePeopleFromAudit
+  eraseAuditValues
 } from '../../../src/server/domain/audit/audit-entries.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
@@ -186,7 +186,7 @@ test('erases what it tells of a person, and the chain still holds', async () => 
     enter(tx)
   })
   const before = await checkAuditLog(app.deps, company)
-  await inCompany(app.deps.db, company, tx => erasePeopleFromAudit(tx, [id]))
+  await inCompany(app.deps.db, company, tx => eraseAuditValues(tx, [id]))
   // what somebody deleted who still exists was not erased with them
   expect(await checkAuditLog(app.deps, company)).toMatchObject({
     broken: { reason: 'its changed fields are missing' }

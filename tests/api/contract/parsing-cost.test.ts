@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endpoints, nonJsonEndpoints } from '../../../src/contract/index.ts'
+import { endpoints, rawEndpoints } from '../../../src/contract/index.ts'
 import { hasJsonBody, type RawEndpoint } from '../../../src/contract/kit/endpoint.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, domainIdOf } from '../../helpers/cases.ts'
@@ -97,7 +97,7 @@ test.each(taking)(
   testTimeout(120_000)
 )
 
-const forms = Object.entries<RawEndpoint>(nonJsonEndpoints).flatMap(([name, { form, path }]) =>
+const forms = Object.entries<RawEndpoint>(rawEndpoints).flatMap(([name, { form, path }]) =>
   form ? [{ name, form, path }] : []
 )
 

@@ -13,7 +13,7 @@ import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import {
   beginDirectUpload,
-  discardDirectUpload
+  abandonDirectUpload
 } from '../../../src/server/domain/deposits/direct-uploads.ts'
 import type { Upload } from '../../../src/server/domain/deposits/uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -220,11 +220,11 @@ test('leaves the key to the call that has taken it over', async () => {
   app.deps.blobs.discardStaged = async () => {
     second = await begun()
   }
-  await discardDirectUpload(app.deps, file, first, 'cancelled')
+  await abandonDirectUpload(app.deps, file, first, 'cancelled')
   app.deps.blobs.discardStaged = discardStaged
   expect(second).toBeDefined()
   await expect(begun()).rejects.toMatchObject({ code: 'idempotency_in_flight' })
-  if (second) await discardDirectUpload(app.deps, file, second, 'cancelled')
+  if (second) await abandonDirectUpload(app.deps, file, second, 'cancelled')
   expect(await reserved()).toBe(0)
 })
 

@@ -23,7 +23,7 @@ import { invalidFieldError } from './refused-fields.ts'
  *
  * `by` is the caller, with the permissions just read from the database.
  */
-export async function resolveAdministeredCompany(
+export async function rememberAdministeredCompany(
   c: ApiContext,
   route: CompanyAdministrationFields,
   by: AuthenticatedCaller

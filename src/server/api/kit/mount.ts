@@ -12,7 +12,7 @@ import { includesEtag } from '../../../core/http-headers/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'
-import { resolveAdministeredCompany } from './administered-company.ts'
+import { rememberAdministeredCompany } from './administered-company.ts'
 import {
   type AccessRules,
   admitPerson,
@@ -24,7 +24,7 @@ import {
   requirePasswordConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
-import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
+import { brokenConnectionError, invalidFieldError } from './refused-fields.ts'
 
 /** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultMaxBodyBytes = 256 * 1024
@@ -203,7 +203,7 @@ async function admit(
       inFlight: c.get('inFlight')
     })
     c.set('person', person)
-    await resolveAdministeredCompany(c, route, person)
+    await rememberAdministeredCompany(c, route, person)
     requirePasswordConfirmation(person, route)
   }
 }
@@ -295,7 +295,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     for await (const chunk of readBodyChunks(c, maxBytes)) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (cause) {
-    throw cause instanceof AppError ? cause : interruptedRequestError(cause)
+    throw cause instanceof AppError ? cause : brokenConnectionError(cause)
   }
 }
 
@@ -316,7 +316,7 @@ export async function* readBodyChunks(
       yield chunk
     }
   } catch (cause) {
-    throw cause instanceof AppError ? cause : interruptedRequestError(cause)
+    throw cause instanceof AppError ? cause : brokenConnectionError(cause)
   }
 }
 

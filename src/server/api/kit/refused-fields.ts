@@ -58,7 +58,7 @@ export function invalidFieldError(
  * Returns the error for an HTTP request whose connection broke. Nobody receives it. It is an
  * `AppError` because any other error would be logged as a failure of the service.
  */
-export function interruptedRequestError(cause?: unknown): AppError {
+export function brokenConnectionError(cause?: unknown): AppError {
   return invalidFieldError('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 

@@ -11,7 +11,7 @@ import {
   missingVersionNote,
   requireVersion,
   type VersionedChange
-} from '../concurrency/versions.ts'
+} from '../versions/versions.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import {
   type AuthenticatedCaller,

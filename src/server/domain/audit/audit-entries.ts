@@ -133,6 +133,6 @@ const auditSql = `
  * Erases from the company's audit log the changed fields that concern the people with these ids.
  * The entries and their hashes stay, so the log can still be verified.
  */
-export async function erasePeopleFromAudit(tx: Tx, ids: readonly string[]): Promise<void> {
+export async function eraseAuditValues(tx: Tx, ids: readonly string[]): Promise<void> {
   await sql`select erase_audit_values(id) from unnest(${ids}::uuid[]) as person (id)`.execute(tx)
 }

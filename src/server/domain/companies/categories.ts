@@ -22,7 +22,7 @@ import {
   missingVersionNote,
   requireVersion,
   type VersionedChange
-} from '../concurrency/versions.ts'
+} from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'

@@ -18,7 +18,7 @@ import {
   missingVersionNote,
   requireVersion,
   type VersionedChange
-} from '../concurrency/versions.ts'
+} from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 

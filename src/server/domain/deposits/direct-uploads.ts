@@ -80,7 +80,7 @@ export async function beginDirectUpload(
           retryAfter: 5
         })
       }
-      await discardDirectUpload(deps, file, upload, 'cancelled')
+      await abandonDirectUpload(deps, file, upload, 'cancelled')
     } else {
       await inCompany(deps.db, file.company_id, tx => forget(tx, file, upload))
     }
@@ -111,7 +111,7 @@ export async function finishDirectUpload(
  * and the idempotency key can be used again. Does nothing if the upload was completed or ended in
  * the meantime.
  */
-export async function discardDirectUpload(
+export async function abandonDirectUpload(
   deps: Deps,
   file: DirectUploadFile,
   upload: Upload,

@@ -2,7 +2,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { releaseReservation } from '../limits/quotas.ts'
-import { endUploadWithoutDeposit, findUpload, reservationOf, setReleasedBytes } from './uploads.ts'
+import { endUploadWithoutDeposit, findUpload, reservationOf, storeReleasedByteCount } from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */
 const lapseHours = 24
@@ -52,7 +52,7 @@ export async function releaseIdleUploadReservations(
         const bytes = upload.size - arrived
         if (bytes <= 0) return
         await releaseReservation(tx, { ...reservationOf(upload), requests: 0, bytes })
-        await setReleasedBytes(tx, id, bytes)
+        await storeReleasedByteCount(tx, id, bytes)
       })
     }
     const end = page.at(-1)

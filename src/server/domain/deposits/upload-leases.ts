@@ -6,7 +6,7 @@ import {
   releaseLease,
   renewLease,
   unleasedCondition
-} from '../concurrency/leases.ts'
+} from '../leases/leases.ts'
 import type { Deps } from '../deps.ts'
 import {
   getUpload,

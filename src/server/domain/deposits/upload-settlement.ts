@@ -6,7 +6,7 @@ import {
   leaseNextRow,
   releaseLease,
   renewLease
-} from '../concurrency/leases.ts'
+} from '../leases/leases.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { recordRequestState } from '../history/requests.ts'

@@ -189,14 +189,14 @@ export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload)
 async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   if (released === 0) return
   await reserveStorageAgain(tx, { group_id, bytes: released })
-  await setReleasedBytes(tx, id, 0)
+  await storeReleasedByteCount(tx, id, 0)
 }
 
 /**
  * Sets the field `released` of an upload: the number of its missing bytes for which no storage is
  * reserved any more.
  */
-export async function setReleasedBytes(tx: Tx, id: string, released: number): Promise<void> {
+export async function storeReleasedByteCount(tx: Tx, id: string, released: number): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }
 

@@ -14,7 +14,7 @@ import {
   leaseRow,
   releaseLease,
   unleasedCondition
-} from '../concurrency/leases.ts'
+} from '../leases/leases.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts } from './imports.ts'

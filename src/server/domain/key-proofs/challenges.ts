@@ -80,11 +80,11 @@ export async function spendChallenge(
   tx: Tx,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await tx.run(insertSpent, usedChallengeRow(tx.companyId, challenge))
+  const spent = await tx.run(insertSpent, buildUsedChallengeRow(tx.companyId, challenge))
   return spent.length > 0
 }
 
-const insertSpent = prepareStatement((db, row: ReturnType<typeof usedChallengeRow>) =>
+const insertSpent = prepareStatement((db, row: ReturnType<typeof buildUsedChallengeRow>) =>
   db
     .insertInto('used_challenge')
     .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
@@ -93,7 +93,7 @@ const insertSpent = prepareStatement((db, row: ReturnType<typeof usedChallengeRo
 )
 
 /** Returns the row of the table `used_challenge` that marks a challenge as used. */
-export function usedChallengeRow(
+export function buildUsedChallengeRow(
   company_id: CompanyId,
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
 ) {

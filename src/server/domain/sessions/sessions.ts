@@ -6,7 +6,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { usedChallengeRow } from '../key-proofs/challenges.ts'
+import { buildUsedChallengeRow } from '../key-proofs/challenges.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { accessTokenMinutes, issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 
@@ -146,7 +146,7 @@ export async function createSession(
   deps: Pick<Deps, 'clock' | 'random'>,
   agent: string,
   { user_id, tokens_valid_after, waits_until }: Holder,
-  challenge: Parameters<typeof usedChallengeRow>[1]
+  challenge: Parameters<typeof buildUsedChallengeRow>[1]
 ): Promise<NewSession | undefined> {
   const session_id = newId(deps)
   // if the clock was set back, the new session must still be newer than the last sign-out
@@ -155,7 +155,7 @@ export async function createSession(
   const end = created_at.getTime() + sessionHours * 3_600_000
   const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
   const pending = waits_until !== undefined
-  const { n, expires_at: spent_until } = usedChallengeRow(tx.companyId, challenge)
+  const { n, expires_at: spent_until } = buildUsedChallengeRow(tx.companyId, challenge)
   const made = await tx.raw({
     name: 'create_session',
     text: createSessionSql,

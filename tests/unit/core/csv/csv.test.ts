@@ -4,7 +4,7 @@ import {
   guessMapping,
   hasHeaderRow,
   type ImportField,
-  listFieldsByHeading
+  fieldOfEachHeading
 } from '../../../../src/core/csv/columns.ts'
 import {
   type CsvDialect,
@@ -114,7 +114,7 @@ test('finds the column of a field by its heading, then by a part of it, then by 
 
 test('remembers which field a heading had, and that it had none', () => {
   const headings = ['Nom', 'Contact', 'Groupes']
-  const remembered = listFieldsByHeading(headings, { email: 1, groups: 0 })
+  const remembered = fieldOfEachHeading(headings, { email: 1, groups: 0 })
   expect(guessMapping(fields, headings, [], remembered)).toEqual({ email: 1, groups: 0 })
   expect(guessMapping(fields, ['Groupes', 'Courriel'], [], remembered)).toEqual({ email: 1 })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  formatRequestLimit,
-  formatStorageLimit,
+  formatRequestLimitInput,
+  formatStorageLimitInput,
   parseRequestLimit,
   parseStorageLimit
 } from '../../../../src/core/input/limit-input.ts'
@@ -60,15 +60,15 @@ test.each(['en', 'fr'] as const)('reads back what it has written, in %s', locale
   const bytes = fc.oneof(fc.integer({ min: 0, max: 10_000 }), requests)
   fc.assert(
     fc.property(fc.option(requests), fc.option(bytes), (count, size) => {
-      expect(parseRequestLimit(formatRequestLimit(count, locale), locale)).toBe(count)
-      expect(parseStorageLimit(formatStorageLimit(size, locale), locale)).toBe(size)
+      expect(parseRequestLimit(formatRequestLimitInput(count, locale), locale)).toBe(count)
+      expect(parseStorageLimit(formatStorageLimitInput(size, locale), locale)).toBe(size)
     })
   )
 })
 
 test('writes as people read', () => {
-  expect(formatRequestLimit(1_000_000, 'en')).toBe('1,000,000')
-  expect(formatRequestLimit(1_000_000, 'fr')).toBe('1\u00a0000\u00a0000')
-  expect(formatStorageLimit(1_234_500_000_000, 'en')).toBe('1,234.5')
-  expect(formatStorageLimit(10, 'fr')).toBe('0,00000001')
+  expect(formatRequestLimitInput(1_000_000, 'en')).toBe('1,000,000')
+  expect(formatRequestLimitInput(1_000_000, 'fr')).toBe('1\u00a0000\u00a0000')
+  expect(formatStorageLimitInput(1_234_500_000_000, 'en')).toBe('1,234.5')
+  expect(formatStorageLimitInput(10, 'fr')).toBe('0,00000001')
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fieldErrors } from '../../../../src/contract/kit/field-errors.ts'
 import { Username } from '../../../../src/contract/users.ts'
-import { maxUsernameCharacters, usernameFault } from '../../../../src/core/input/username.ts'
+import { maxUsernameLength, usernameFault } from '../../../../src/core/input/username.ts'
 import '../../../helpers/soak.ts'
 
 const odd = fc.constantFrom(
@@ -36,12 +36,12 @@ test('finds the fault that the contract finds', () => {
 test.each([
   ['', 'required'],
   [' \t', 'required'],
-  ['a'.repeat(maxUsernameCharacters), undefined],
-  [` ${'a'.repeat(maxUsernameCharacters)} `, undefined],
-  ['a'.repeat(maxUsernameCharacters + 1), 'max'],
+  ['a'.repeat(maxUsernameLength), undefined],
+  [` ${'a'.repeat(maxUsernameLength)} `, undefined],
+  ['a'.repeat(maxUsernameLength + 1), 'max'],
   ['a\u0000b', 'regex'],
   ['a\uD800', 'format'],
-  ['\uFB2C'.repeat(maxUsernameCharacters), 'max'],
+  ['\uFB2C'.repeat(maxUsernameLength), 'max'],
   ['Ada\u202Eada', 'direction'],
   ['\u2067Ada\u2069', 'direction'],
   ['\u200B\u200D\uFEFF', 'invisible'],

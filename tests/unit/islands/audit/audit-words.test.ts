@@ -6,7 +6,7 @@ import en from '../../../../src/i18n/en/admin/changes.json' with { type: 'json' 
 import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'json' }
 import fr from '../../../../src/i18n/fr/admin/changes.json' with { type: 'json' }
 import type { Locale } from '../../../../src/i18n/index.ts'
-import { actionsByKind, auditTranslator } from '../../../../src/islands/audit/audit-translator.ts'
+import { actionsByItemKind, auditTranslator } from '../../../../src/islands/audit/audit-translator.ts'
 import {
   buildAuditSentenceParts,
   describeChanges
@@ -67,7 +67,7 @@ describe.each(['en', 'fr'] as const)('in %s', locale => {
 })
 
 test('has a sentence for the actions of the contract and no other', () => {
-  expect(actionsByKind.flatMap(([, actions]) => actions).sort()).toEqual(
+  expect(actionsByItemKind.flatMap(([, actions]) => actions).sort()).toEqual(
     AuditAction.options.toSorted()
   )
 })

@@ -7,7 +7,7 @@ import {
   leaseRow,
   releaseLease,
   renewLease
-} from '../../../../../src/server/domain/concurrency/leases.ts'
+} from '../../../../../src/server/domain/leases/leases.ts'
 import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import { queueMail } from '../../../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../../../helpers/app.ts'
