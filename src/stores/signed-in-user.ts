@@ -35,7 +35,10 @@ const refreshMs = 30_000
  */
 const snapshotKey = 'vidimus:user'
 
-/** How the session began. Undefined after the languages of page and account were compared. */
+/**
+ * How the session began. `settleLocale()` sets it to undefined, so that it compares the languages
+ * of page and account only once.
+ */
 let sessionStart: SessionStart | undefined
 let tabs: TabGroup | undefined
 let isLeading = false

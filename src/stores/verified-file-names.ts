@@ -5,8 +5,8 @@ import { addSessionStartListener, signedInUserId, verifiedFileNamesStorageKey } 
 type Names = readonly string[]
 
 /**
- * Names of the files that the person has verified in this browser, by the id of the history entry
- * (request). They are never sent, and signing out deletes them.
+ * Names of the files that the person has verified in this browser, by the id of the request in the
+ * history. They are never sent, and signing out deletes them.
  */
 export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
 

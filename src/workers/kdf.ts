@@ -12,7 +12,7 @@ import { createSigner, importSigningKey, type PublicKeyJwtRequest, type Signer }
 const keepMilliseconds = 60_000
 
 /**
- * A message from the page to the worker that signs. The worker does not validate the types of the
+ * A message from the page to the signing worker. The worker does not validate the types of the
  * fields, because page and worker belong to the same build. It does check the text of a challenge
  * before it signs, because the challenge comes from the server.
  */
@@ -23,7 +23,7 @@ export type SigningWorkerRequest =
   | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtRequest)
 
 /**
- * A message from the worker that signs to the page. `id` is the id of the message that it answers.
+ * A message from the signing worker to the page. `id` is the id of the message that it answers.
  * `closed`: the worker ends.
  */
 export type SigningWorkerReply =

@@ -62,7 +62,7 @@ interface DeliveryContext {
 export function createDepositSteps(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
   const batches = createDepositBatches(parts.sendBatch)
-  /** Deposits that wait for their record. The server has already received all their bytes. */
+  /** Deposits of which the server has received all bytes, but which it has not recorded yet. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
 
@@ -279,7 +279,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
       })
   }
 
-  /** Makes a deposit wait for its record. Called when the server has all bytes of its file. */
+  /**
+   * Makes a deposit wait until the server has recorded it. Called when the server has all bytes of
+   * its file.
+   */
   function expectRecord(entry: DepositEntry): void {
     parts.forget(entry.id)
     list.change(entry, { status: 'recording' })
@@ -313,8 +316,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * While deposits wait for their record, asks the server for it every two seconds, in case the
-   * event stream does not report it.
+   * Every two seconds, asks the server whether it has recorded the deposits in `recording`. The
+   * event stream usually reports this earlier, but may be interrupted.
    */
   function checkRecords(): void {
     if (isCheckDue || context.isSuspended() || recording.size === 0) return

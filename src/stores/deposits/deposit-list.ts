@@ -23,7 +23,7 @@ const progressMs = 100
  */
 export interface DepositEntry extends QueuedDeposit {
   $state: WritableAtom<DepositState>
-  /** Undefined after a reload, until the person chooses the file again. */
+  /** Undefined after a reload, until the person chooses the file or the browser opens it again. */
   file: File | undefined
   /**
    * Whether the person has chosen or reopened the file for this very deposit after a reload. If
@@ -35,8 +35,8 @@ export interface DepositEntry extends QueuedDeposit {
   type: string
   category: DepositCategory
   /**
-   * Whether to send the original picture or its reduced copy. Undefined until somebody has chosen.
-   * Without a choice, the rules of the category decide, or require the person to choose.
+   * Whether to send the original picture or its reduced copy. While undefined, the rules of the
+   * category decide: they send one of the two, or require the person to choose.
    */
   choice: PictureChoice | undefined
   /** Idempotency key of the reservation. All retries use the same key. */

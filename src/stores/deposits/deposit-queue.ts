@@ -216,7 +216,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     await delivery.deliver(entry, signal)
   }
 
-  /** Allows other deposits of the same file to be sent, in this tab and in others. */
+  /**
+   * Allows other deposits of the same file to be sent, in this tab and in others. If the deposit is
+   * `done`, also adds its file to `recordedFiles`.
+   */
   function releaseFile(entry: DepositEntry): void {
     const original = entry.prepared?.original ?? ''
     if (entry.$state.get().status === 'done') recordedFiles.add(original)

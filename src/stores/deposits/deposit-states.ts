@@ -56,8 +56,8 @@ export const emptyDepositSummary = {
   total: 0,
   /**
    * Number of deposits in the current batch, and how many of them have ended. `percent` is the
-   * progress of this batch. A new batch begins when files are added after every earlier deposit has
-   * ended or is `missing`. The deposits that are `missing` also belong to the new batch.
+   * progress of this batch. Added files begin a new batch if no deposit is `active`, `paused` or
+   * `choosing`. The new batch also contains the earlier deposits that are `missing`.
    */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress: neither paused nor ended, and not waiting for the person. */

@@ -12,8 +12,8 @@ export interface RequestFilter {
 }
 
 /**
- * Returns a function that tells whether a history entry (request) matches the filter, by the same
- * rules as on the server.
+ * Returns a function that tells whether a request matches the filter, by the same rules as on the
+ * server.
  */
 export function createRequestMatcher(
   filter: RequestFilter

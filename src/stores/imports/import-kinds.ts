@@ -47,9 +47,8 @@ export interface ImportKind {
   create(input: NewImport): Promise<Import>
   get(id: string): Promise<Import>
   /**
-   * Stores rows in the import with the id `id`. The first of them gets the number `from`. After the
-   * check, the person can correct rows: the given rows then replace the stored rows that have the
-   * same numbers.
+   * Stores rows in the import with the id `id`. Numbers them from `from` on. Replaces stored rows
+   * that have the same numbers, for example when the person corrects a row.
    */
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: ImportRowQuery): Promise<{ rows: StoredRow[]; next: number | null }>

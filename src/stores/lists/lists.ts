@@ -6,7 +6,7 @@ import { emptySelection, type RowSelection } from './selection.ts'
 /**
  * Creates the store of a list that is loaded page by page and keeps the order of the server. Rows
  * can be selected, and changes can be shown before they are saved. `load` returns a page of the
- * rows of `owner`, which is the first argument of `open()`.
+ * rows that belong to `owner`, such as a company. `open()` sets the owner.
  */
 export function createListStore<Row extends { id: string }, Query extends object>(
   load: (query: Query, page: PageRequest, owner: string) => Promise<Row[]>

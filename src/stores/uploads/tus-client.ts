@@ -106,7 +106,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
       return Number((await request('HEAD', url)).header('Upload-Offset') ?? 0)
     },
 
-    /** Cancels the deposit, which releases its reservation. */
+    /** Cancels the upload at `url`. This also releases the reservation of its deposit. */
     async cancel(url: string): Promise<void> {
       await request('DELETE', url)
     }
