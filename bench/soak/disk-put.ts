@@ -134,9 +134,7 @@ async function sendFile(service: ServiceProcess, ada: Client, random: Random, fa
     throw new Error(`PUT answered ${answer?.status}`)
   }
   // if the database is down for long, the service ends the first call only after a minute
-  const settled = retryFor(3, call).then(
-    (request): Sent => ({ name, bytes, failures, request })
-  )
+  const settled = retryFor(3, call).then((request): Sent => ({ name, bytes, failures, request }))
   settled.catch(() => undefined) // thrown where it is awaited
   if (!fault) return { injected: true, settled }
   for (const until = Date.now() + 10_000; !tracing && Date.now() < until; ) await sleep(5)

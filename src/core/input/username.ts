@@ -19,8 +19,7 @@ export function usernameFault(typed: string): UsernameFault | undefined {
   if (name.length > maxUsernameLength) return { rule: 'max', limit: maxUsernameLength }
   if (!name.isWellFormed()) return { rule: 'format' }
   const normalized = name.normalize('NFC')
-  if (normalized.length > maxUsernameLength)
-    return { rule: 'max', limit: maxUsernameLength }
+  if (normalized.length > maxUsernameLength) return { rule: 'max', limit: maxUsernameLength }
   if (/\p{Cc}/u.test(normalized)) return { rule: 'regex' }
   if (hasDirectionControls(normalized)) return { rule: 'direction' }
   return hasVisibleCharacter(normalized) ? undefined : { rule: 'invisible' }

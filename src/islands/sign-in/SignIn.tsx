@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { SignInOrUpLink, EmailField } from '../forms/AccountFields.tsx'
+import { EmailField, SignInOrUpLink } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { SignInOrUpLink, EmailField } from '../forms/AccountFields.tsx'
+import { EmailField, SignInOrUpLink } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,

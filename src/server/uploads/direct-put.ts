@@ -12,11 +12,11 @@ import {
   parseQueryFields
 } from '../api/kit/admission.ts'
 import {
+  abandonDirectUpload,
   beginDirectUpload,
   createFingerprintOnlyDeposit,
   type DirectUploadFile,
   type DirectUploadPlan,
-  abandonDirectUpload,
   finishDirectUpload,
   requireSameBytesAsFirstCall,
   waitForFinalState

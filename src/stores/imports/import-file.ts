@@ -2,10 +2,10 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   assignColumn,
   type ColumnMapping,
+  fieldOfEachHeading,
   guessMapping,
   hasHeaderRow,
-  type ImportField,
-  fieldOfEachHeading
+  type ImportField
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import type { RowScan } from '../../workers/csv-files.ts'

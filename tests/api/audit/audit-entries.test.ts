@@ -7,10 +7,7 @@ import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
-import {
-  addAuditEntry,
-  eraseAuditValues
-} from '../../../src/server/domain/audit/audit-entries.ts'
+import { addAuditEntry, eraseAuditValues } from '../../../src/server/domain/audit/audit-entries.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
 // G-05

@@ -12,8 +12,8 @@ import { listRequests, ProcessedRequest } from '../../../src/contract/requests.t
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import {
-  beginDirectUpload,
-  abandonDirectUpload
+  abandonDirectUpload,
+  beginDirectUpload
 } from '../../../src/server/domain/deposits/direct-uploads.ts'
 import type { Upload } from '../../../src/server/domain/deposits/uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'

@@ -7,11 +7,6 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
-import {
-  missingVersionNote,
-  requireVersion,
-  type VersionedChange
-} from '../versions/versions.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import {
   type AuthenticatedCaller,
@@ -19,6 +14,7 @@ import {
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
   lockMemberRow,

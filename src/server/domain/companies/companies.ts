@@ -14,13 +14,9 @@ import {
   toCompanyId
 } from '../../db/scope.ts'
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
-import {
-  missingVersionNote,
-  requireVersion,
-  type VersionedChange
-} from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
 
 interface CompaniesInput extends PageInput {
   q?: string | undefined

@@ -14,13 +14,9 @@ import { selectInCompany, updateById, updateInCompany } from '../../db/company-q
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
-import {
-  missingVersionNote,
-  requireVersion,
-  type VersionedChange
-} from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,

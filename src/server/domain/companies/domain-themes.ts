@@ -13,8 +13,8 @@ import {
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
-import { requireVersion, type VersionedChange } from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { requireVersion, type VersionedChange } from '../versions/versions.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
 import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
 

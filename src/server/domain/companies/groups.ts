@@ -16,16 +16,12 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
-import {
-  missingVersionNote,
-  requireVersion,
-  type VersionedChange
-} from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 
 interface ListInput extends PageInput {

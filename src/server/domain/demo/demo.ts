@@ -8,7 +8,6 @@ import { addUser } from '../accounts/new-users.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { createCompany } from '../companies/new-companies.ts'
 import { findTenant } from '../companies/served-hosts.ts'
-import { type LeaseSettings, leaseRow, releaseLease, renewLease } from '../leases/leases.ts'
 import { demoAccount, demoPublicKey } from '../demo-account.ts'
 import { endNextIdleUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
@@ -22,6 +21,7 @@ import {
 } from '../deposits/uploads.ts'
 import { createFingerprintVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { type LeaseSettings, leaseRow, releaseLease, renewLease } from '../leases/leases.ts'
 import {
   type DemoDocument,
   type DemoVerification,

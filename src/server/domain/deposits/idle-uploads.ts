@@ -2,7 +2,12 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { releaseReservation } from '../limits/quotas.ts'
-import { endUploadWithoutDeposit, findUpload, reservationOf, storeReleasedByteCount } from './uploads.ts'
+import {
+  endUploadWithoutDeposit,
+  findUpload,
+  reservationOf,
+  storeReleasedByteCount
+} from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */
 const lapseHours = 24

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
+import type { Deps } from '../deps.ts'
 import {
   type LeaseSettings,
   leaseRow,
@@ -7,7 +8,6 @@ import {
   renewLease,
   unleasedCondition
 } from '../leases/leases.ts'
-import type { Deps } from '../deps.ts'
 import {
   getUpload,
   refuseCancelledOrLapsedUpload,

@@ -1,15 +1,10 @@
 import { sql } from 'kysely'
 import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import {
-  type LeaseSettings,
-  leaseNextRow,
-  releaseLease,
-  renewLease
-} from '../leases/leases.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { recordRequestState } from '../history/requests.ts'
+import { type LeaseSettings, leaseNextRow, releaseLease, renewLease } from '../leases/leases.ts'
 import { chargeReservation } from '../limits/quotas.ts'
 import { readNamesForRecord, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'

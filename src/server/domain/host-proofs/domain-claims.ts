@@ -24,14 +24,10 @@ import {
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
-import {
-  missingVersionNote,
-  requireVersion,
-  type VersionedChange
-} from '../versions/versions.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId

@@ -9,14 +9,9 @@ import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
-import {
-  type LeaseSettings,
-  leaseRow,
-  releaseLease,
-  unleasedCondition
-} from '../leases/leases.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { type LeaseSettings, leaseRow, releaseLease, unleasedCondition } from '../leases/leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { deleteById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { type LeaseSettings, leaseNextRow, releaseLease } from '../leases/leases.ts'
 import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
+import { type LeaseSettings, leaseNextRow, releaseLease } from '../leases/leases.ts'
 import { prepareMailMessage, type QueuedMail } from './mail-messages.ts'
 
 interface NewMail {

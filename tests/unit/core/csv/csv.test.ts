@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import {
   assignColumn,
+  fieldOfEachHeading,
   guessMapping,
   hasHeaderRow,
-  type ImportField,
-  fieldOfEachHeading
+  type ImportField
 } from '../../../../src/core/csv/columns.ts'
 import {
   type CsvDialect,

@@ -6,7 +6,10 @@ import en from '../../../../src/i18n/en/admin/changes.json' with { type: 'json' 
 import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'json' }
 import fr from '../../../../src/i18n/fr/admin/changes.json' with { type: 'json' }
 import type { Locale } from '../../../../src/i18n/index.ts'
-import { actionsByItemKind, auditTranslator } from '../../../../src/islands/audit/audit-translator.ts'
+import {
+  actionsByItemKind,
+  auditTranslator
+} from '../../../../src/islands/audit/audit-translator.ts'
 import {
   buildAuditSentenceParts,
   describeChanges

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inCompany, type Tx } from '../../../../../src/server/db/scope.ts'
+import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import {
   type LeaseSettings,
   leaseNextRow,
@@ -8,7 +9,6 @@ import {
   releaseLease,
   renewLease
 } from '../../../../../src/server/domain/leases/leases.ts'
-import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import { queueMail } from '../../../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../../../helpers/app.ts'
 
