@@ -6,7 +6,7 @@ const names = ['email', 'username', 'redirect']
  * Copies the query parameters of an invitation from the page's address to its links to sign-in and
  * sign-up.
  */
-export function copyInvitationParameters(): void {
+export function keepInvitationParametersInLinks(): void {
   onEachPage(updateLinks)
   addEventListener('hashchange', updateLinks)
   // not in the form's own script, which may come after the click

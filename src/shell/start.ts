@@ -8,7 +8,7 @@ import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { onEachPage, runInBackground, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
-import { copyInvitationParameters } from './link-params.ts'
+import { keepInvitationParametersInLinks } from './link-params.ts'
 import { startSessionHandling } from './sessions.ts'
 import { loadQueueOnDepositPage } from './upload-progress/running-uploads.ts'
 
@@ -27,7 +27,7 @@ export function startShell(): void {
   loadQueueOnDepositPage()
   startSessionHandling()
   startNews()
-  copyInvitationParameters()
+  keepInvitationParametersInLinks()
   replayEarlyActions()
   loadRarePages()
   startHeadingFocus()

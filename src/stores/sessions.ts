@@ -30,8 +30,8 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * A tab renews its token itself this many milliseconds before the token expires. This is rarely
- * needed, because `signed-in-user.ts` normally replaces a token 40 minutes before it expires.
+ * A tab renews its token at the latest this many milliseconds before the token expires. Normally
+ * `signed-in-user.ts` has replaced the token earlier, 40 minutes before it expires.
  */
 const lateMs = 300_000
 const lateRetryMs = 30_000

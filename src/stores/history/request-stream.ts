@@ -3,7 +3,7 @@ import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamState } from './event-stream.ts'
 
 /** A message from the tab that has the event stream to the other tabs. */
-const RequestStreamMessage = z.object({
+const HistoryTabMessage = z.object({
   state: StreamState,
   /**
    * `at`: sequence number of the last event that the leading tab has received. `before`: number of
@@ -14,14 +14,14 @@ const RequestStreamMessage = z.object({
   request: z.optional(ProcessedRequest),
   reload: z.optional(z.boolean())
 })
-export type RequestStreamMessage = z.infer<typeof RequestStreamMessage>
+export type HistoryTabMessage = z.infer<typeof HistoryTabMessage>
 
 /**
  * Parses a message. Returns undefined if another release of the page has sent it in an unknown
  * format.
  */
-export function readStreamMessage(message: unknown): RequestStreamMessage | undefined {
-  const read = RequestStreamMessage.safeParse(message)
+export function parseHistoryTabMessage(message: unknown): HistoryTabMessage | undefined {
+  const read = HistoryTabMessage.safeParse(message)
   return read.success ? read.data : undefined
 }
 

@@ -23,7 +23,7 @@ import {
   mergeShownRows,
   type RequestList
 } from './request-list.ts'
-import type { RequestStreamMessage } from './request-stream.ts'
+import type { HistoryTabMessage } from './request-stream.ts'
 
 export type { StreamState }
 
@@ -139,11 +139,11 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
   })
 }
 
-function newsOf(news: Omit<RequestStreamMessage, 'state'>): RequestStreamMessage {
+function newsOf(news: Omit<HistoryTabMessage, 'state'>): HistoryTabMessage {
   return { state: $streamState.get(), ...news }
 }
 
-function applyMessage({ state, at, before, request, reload: isStale }: RequestStreamMessage): void {
+function applyMessage({ state, at, before, request, reload: isStale }: HistoryTabMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
   if (isStale) void list.refresh()

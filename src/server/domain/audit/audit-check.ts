@@ -145,8 +145,8 @@ export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry'
 }
 
 /**
- * Returns what is wrong with the stored changed fields of an audit entry, or undefined if nothing
- * is wrong.
+ * Returns what is wrong with the stored record of which fields an action has changed, or undefined
+ * if nothing is wrong.
  */
 function faultOf(entry: Entry): string | undefined {
   const { company_id, id, action, changes, salt, value, person, deleted_at } = entry

@@ -231,7 +231,7 @@ export function webOriginOf({ settings }: Pick<Deps, 'settings'>, host: string):
  * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if
  * it has none.
  */
-export async function getTenantOfCompany(
+export async function getPrimaryTenant(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<Tenant> {

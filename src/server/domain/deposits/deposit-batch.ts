@@ -244,10 +244,10 @@ class Batch {
   }
 
   /**
-   * Returns the items that must be deposited: those whose file is new, and those with `again`. If
-   * the person has deposited an item's file before or is uploading it, sets the answer to the item.
-   * If an item has the same file as an earlier item of the batch, notes the earlier item in
-   * `#sameFile`. The later item then gets its answer at the end.
+   * Returns the items that must be deposited: those whose file is new, and those with `again`. The
+   * others are left out. If the person has deposited an item's file before or is uploading it, this
+   * stores the answer to the item. If an earlier item of the batch has the same file, `#sameFile`
+   * notes the earlier item, and the later one is answered when the batch has been recorded.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)

@@ -5,7 +5,7 @@ import { releaseReservation } from '../limits/quotas.ts'
 import {
   endUploadWithoutDeposit,
   findUpload,
-  reservationOf,
+  reservedQuotaOf,
   storeReleasedByteCount
 } from './uploads.ts'
 
@@ -56,7 +56,7 @@ export async function releaseIdleUploadReservations(
         const arrived = (await deps.blobs.sizeStaged(upload)) ?? 0
         const bytes = upload.size - arrived
         if (bytes <= 0) return
-        await releaseReservation(tx, { ...reservationOf(upload), requests: 0, bytes })
+        await releaseReservation(tx, { ...reservedQuotaOf(upload), requests: 0, bytes })
         await storeReleasedByteCount(tx, id, bytes)
       })
     }

@@ -13,7 +13,7 @@ import {
   endUploadWithoutDeposit,
   findUpload,
   lockUpload,
-  reservationOf,
+  reservedQuotaOf,
   setUploadState,
   type Upload
 } from './uploads.ts'
@@ -213,7 +213,7 @@ async function record(
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readNamesForRecord(tx, current),
-      chargeReservation(tx, reservationOf(current)),
+      chargeReservation(tx, reservedQuotaOf(current)),
       setUploadState(tx, current, 'settled')
     ])
     await writeRecord(tx, deps, {

@@ -211,7 +211,7 @@ export async function endUploadWithoutDeposit(
   state: 'cancelled' | 'lapsed' | 'failed' | 'rejected',
   code: ErrorCode
 ): Promise<void> {
-  const held = reservationOf(upload)
+  const held = reservedQuotaOf(upload)
   await releaseReservation(tx, held)
   if (state === 'failed') await recordFailedDeposit(tx, held)
   await setUploadState(tx, upload, 'settled')
@@ -245,7 +245,7 @@ export async function setUploadState(
  * Returns the quota that is reserved for an upload at present: one request of the request limit,
  * and storage for its bytes. Missing bytes whose storage was released do not count.
  */
-export function reservationOf(upload: Upload) {
+export function reservedQuotaOf(upload: Upload) {
   const { user_id, group_id, period_start, size, released, request_created } = upload
   const place = { user_id, group_id, period_start, made_at: request_created }
   return { ...place, requests: 1, bytes: size - released }

@@ -10,7 +10,7 @@ import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-rows.ts'
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { insertCompanyRows } from '../companies/new-companies.ts'
-import { getTenantOfCompany } from '../companies/served-hosts.ts'
+import { getPrimaryTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
@@ -54,7 +54,7 @@ export async function createCompanyWithAdministrator(
   const { company, user_id, isVerified } = body
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in
-  const tenant = await getTenantOfCompany(deps, toCompanyId(company.id))
+  const tenant = await getPrimaryTenant(deps, toCompanyId(company.id))
   const invitation = await queueFirstInvitation(deps, { tenant, id: user_id })
   return { body: { ...company, invitation }, replayed }
 }
