@@ -101,7 +101,7 @@ async function join(): Promise<void> {
       if ($historyStatus.get().status === 'loading') void list.refresh()
     },
     onNews(message) {
-      const news = stream.readStreamMessage(message)
+      const news = stream.parseHistoryTabMessage(message)
       if (news) applyMessage(news)
     },
     snapshot: () => newsOf({ at: seen, before: seen })
