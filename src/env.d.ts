@@ -17,7 +17,7 @@ declare global {
        * this field and the following fields, up to and including `failPage`.
        */
       api: typeof fetch
-      /** Host of the page in normal form, without port. It is a domain of a company. */
+      /** Host name of the page in lower case, without port. It belongs to a company. */
       host: string
       /** Origin of the page: `http://localhost:4321`. */
       origin: string

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../src/server/adapters/log.ts'
 import { readConfig } from '../../src/server/config.ts'
 import { listCompanyIds } from '../../src/server/domain/companies/companies.ts'
-import { checkStoredFiles } from '../../src/server/domain/deposits/file-checks.ts'
+import { checkFilesAndDeleteOrphans } from '../../src/server/domain/deposits/file-checks.ts'
 import { openDeps } from '../../src/server/open-deps.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
 import { databaseProcesses } from '../processes.ts'
@@ -169,7 +169,7 @@ export async function deleteUnreferencedFiles(service: ServiceProcess): Promise<
   await using opened = await openDeps(config, createLog('error'), stopping.signal, () => undefined)
   const deps = { ...opened.deps, clock: () => new Date(Date.now() + 2 * 86_400_000) }
   for (const company of await listCompanyIds(deps)) {
-    const { missing, damaged } = await checkStoredFiles(deps, company, 1)
+    const { missing, damaged } = await checkFilesAndDeleteOrphans(deps, company, 1)
     if (missing.length + damaged.length > 0) faults.push('documents are lost or damaged')
   }
   stopping.abort()

@@ -38,10 +38,11 @@ export const checkMailLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up with a mailed token. The token is enough if the caller has the
- * session of the sign-up. Without this session, somebody else may have chosen the password of the
- * sign-up, so the person must choose a new name and password. The call then also needs a `username`
- * and a `public_key_jwt` of purpose `verify`, or it fails with `proof_required`.
+ * Confirms the e-mail of a sign-up. The mailed `token` is enough if the caller has the session of
+ * the sign-up. Without this session, the person must choose a new name and password, because
+ * somebody else may have chosen those of the sign-up. The call then also needs the new `username`,
+ * and a `public_key_jwt` of purpose `verify` with the public key that the browser derived from the
+ * new password. It fails with `proof_required` if they are missing.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -122,8 +123,8 @@ export const resetKey = endpoint({
  * Starts a change of the caller's e-mail. The account changes only when the person confirms the new
  * e-mail. A new e-mail needs a new key pair, because the pair is derived from e-mail and password.
  * `challenge_response` proves that the caller knows the password: it is a challenge of purpose
- * `rekey`, signed with the key of the current e-mail. `public_key_jwt` contains the same challenge
- * and the new public key. It has the purpose `email` and is signed with the new key.
+ * `rekey`, signed with the key of the current e-mail. `public_key_jwt` is a JWT of purpose `email`,
+ * signed with the new key. It contains the new public key and the same challenge.
  */
 export const changeEmail = endpoint({
   method: 'POST',

@@ -149,8 +149,8 @@ export const suspendCompany = endpoint({
 })
 
 /**
- * Ends the suspension of a company. People stay signed in unless their sessions have expired
- * meanwhile.
+ * Ends the suspension of a company. Sessions from before the suspension are valid again, except
+ * those that have ended or expired since.
  */
 export const resumeCompany = endpoint({
   method: 'POST',

@@ -258,7 +258,10 @@ export const getUnfinishedUpload = endpoint({
     size: z.number(),
     media_type: z.string(),
     original: Sha256,
-    /** Number of bytes of the whole upload. `stored` is their SHA-256. */
+    /**
+     * Size of the whole upload in bytes, including those that the server has already received. The
+     * field `stored` is the SHA-256 of the whole upload.
+     */
     bytes: z.number(),
     stored: Sha256
   })
@@ -348,11 +351,11 @@ export const headUpload = rawEndpoint({
 })
 
 /**
- * Appends bytes to an upload at `Upload-Offset` (tus 1.0). The status 204 for the last bytes
- * promises that the deposit will be recorded. Fails with `upload_offset` if the upload has another
- * number of bytes. Only one call at a time writes to an upload. Another call waits, or fails with
- * `upload_busy` and can be repeated. The writing call also fails with `upload_busy` if its client
- * stops sending bytes while another call waits.
+ * Appends bytes to an upload (tus 1.0). Fails with `upload_offset` if the header `Upload-Offset` is
+ * not the number of bytes that the server has received so far. The status 204 for the last bytes
+ * promises that the deposit will be recorded. Only one call at a time writes to an upload. Another
+ * call waits, or fails with `upload_busy` and can be repeated. The writing call also fails with
+ * `upload_busy` if its client stops sending bytes while another call waits.
  */
 export const patchUpload = rawEndpoint({
   method: 'PATCH',

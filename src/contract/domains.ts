@@ -54,8 +54,9 @@ export const Locale = z.enum(['en', 'fr'])
 export type Locale = z.infer<typeof Locale>
 
 /**
- * The configuration of the pages of one host. `name` is the display name. `version` grows with each
- * change.
+ * The configuration of the pages of one host. `company` is the name of the company. `name` is the
+ * name of the company in mails and in the alternative text of the logo. The title of each page ends
+ * with `title`. `version` grows with each change.
  */
 export const DomainConfig = z.object({
   id: z.uuid(),
@@ -368,9 +369,9 @@ export const deleteDomain = endpoint({
 })
 
 /**
- * Checks immediately whether DNS has the record that `proof` describes. If so, the domain becomes
- * verified, unless another company has proved that it owns the host. Returns the domain with the
- * result of the check.
+ * Checks immediately whether DNS has the record that the domain's `proof` describes. If so, the
+ * domain becomes verified, unless another company has proved that it owns the host. Returns the
+ * domain with the result of the check.
  */
 export const checkDomain = endpoint({
   method: 'POST',
@@ -496,8 +497,8 @@ export const getDomainConfig = endpoint({
 export const domainConfigCalls = { getDomainConfig }
 
 /**
- * The calls with which administrators manage domains. The server mounts them before
- * `getDomainConfig`, whose path also matches paths of other calls.
+ * The calls with which administrators and operators manage domains. `getDomainConfig` is not one of
+ * them: it is public, and the server mounts it after all other calls.
  */
 export const domainAdminCalls = {
   listDomains,

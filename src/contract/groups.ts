@@ -180,8 +180,8 @@ export const addGroupCategory = endpoint({
 })
 
 /**
- * Forbids the members of a group to use a category. Existing deposits in the category do not
- * change.
+ * Removes a category from those that a group allows. Members can still use the category if another
+ * of their groups allows it. Existing deposits in the category do not change.
  */
 export const removeGroupCategory = endpoint({
   method: 'DELETE',

@@ -30,8 +30,9 @@ export const importLimits = {
   /** Maximum size in bytes of the JSON body of one call of `storeImportRows`. */
   bytesPerCall: 2 * 1024 * 1024,
   /**
-   * Maximum number of JSON values in the body of one call of `storeImportRows`. Each cell, group,
-   * row and list is one value. The same limit applies to the JSON body of every API call.
+   * Maximum number of JSON values in the body of one call of `storeImportRows`. Each row, each
+   * cell, each group name in a cell and each list counts as one value. The same limit applies to
+   * the JSON body of every API call.
    */
   valuesPerCall: 10_000,
   /**
@@ -40,8 +41,8 @@ export const importLimits = {
    */
   open: 20,
   /**
-   * Maximum number of characters of a cell. A longer cell is cut when it is stored, and its row is
-   * refused.
+   * Maximum number of characters of an e-mail, username, language or group in a row. A row with a
+   * longer text is stored with this text shortened, and the check then refuses the row.
    */
   cell: 1_000,
   /**
@@ -63,8 +64,8 @@ export const importLimits = {
  * - `checked`: every row has a verdict. Rows can be corrected, and the import can run.
  * - `done`: the run has ended; `result` says what it did. An import whose undo has failed
  *   returns to this state, and `failure` says why.
- * - `failed`: the check or the run has failed, for the reason in `failure`, and has changed no
- *   person. A new check is possible.
+ * - `failed`: the check or the run has failed, and `failure` says why. It has changed no person,
+ *   with the one exception that `ImportFailure` names. A new check is possible.
  * - `undone`: the undo has ended; `undone` says what it did.
  */
 export const ImportState = z.enum([
@@ -108,11 +109,14 @@ export const zeroImportCounts: ImportCounts = {
 }
 
 /**
- * Why the check, the run or the undo of an import has failed. The job has then changed no person,
- * unless a run has changed people and only counting them has failed five times.
- * `changed_meanwhile`: people or groups of the company have changed since the check, for example
- * because somebody has invited a person of the file. `interrupted`: an error occurred in the
- * server, which has logged it.
+ * Why the check, the run or the undo of an import has failed:
+ * - `changed_meanwhile`: people or groups of the company have changed since the check, for example
+ *   because somebody has invited a person of the file.
+ * - `interrupted`: an error occurred in the server, which has logged it.
+ *
+ * A failed check, run or undo has changed no person, with one exception. A run stores its changes
+ * before it counts them. If the counting still fails after several attempts, the run ends with
+ * `interrupted`, although its changes are stored.
  */
 export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailure = z.infer<typeof ImportFailure>

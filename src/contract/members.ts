@@ -35,7 +35,7 @@ export const Member = z.object({
   /** Why and since when the person is disabled. `null`: the person is not disabled. */
   disabled: z.nullable(z.object({ reason: z.string(), since: z.iso.datetime() })),
   permissions: z.array(Permission),
-  /** The groups of which the person is a member, by name. */
+  /** The groups of which the person is a member, sorted by name. */
   groups: z.array(z.object({ id: z.uuid(), name: z.string() })),
   created: z.iso.datetime(),
   /** Time of the person's last call, accurate to about twenty minutes. `null`: never. */
@@ -223,7 +223,10 @@ export const listUserSessions = endpoint({
 
 /** What a person's groups have used and may use: all groups together (`total`), and each group. */
 export const MemberUsage = z.object({
-  /** Usage and limits of the person's groups, added up: what `GET /user` returns to the person. */
+  /**
+   * Usage and limits of all groups of the person, added up. The person gets the same value as
+   * `usage` from `GET /user`.
+   */
   total: Usage,
   groups: z.array(
     z.object({

@@ -78,7 +78,10 @@ export type AttentionKind = z.infer<typeof AttentionKind>
 /** A limit that a group has nearly used up. */
 export const NearLimit = z.object({
   group: z.object({ id: z.uuid(), name: z.string() }),
-  /** Whether the limit is `max_requests` or `max_storage`. */
+  /**
+   * Which of the group's limits this is. `requests`: the limit `max_requests`. `storage`: the limit
+   * `max_storage`.
+   */
   limited: z.enum(['requests', 'storage']),
   used: z.number(),
   limit: z.number()

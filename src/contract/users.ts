@@ -26,8 +26,9 @@ export const Username = textLineSchema(maxUsernameLength)
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
 /**
- * How many requests (deposits and verifications) and bytes all groups of the person together have
- * left. `null`: no limit.
+ * What is left of the limits of all groups of the person, added up. `requests` counts deposits and
+ * verifications in the current period of each group. `storage` is in bytes. `null`: at least one of
+ * the groups has no limit.
  */
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
@@ -35,8 +36,9 @@ const UsageRemaining = z.object({
 })
 
 /**
- * How many requests (deposits and verifications) and bytes all groups of the person together have
- * used, may use and have left. `null`: no limit.
+ * Usage and limits of all groups of the person, added up. The usage includes that of other members
+ * of the groups. `requests…` counts deposits and verifications in the current period of each group.
+ * `storage…` is in bytes. `null`: at least one of the groups has no limit.
  */
 export const Usage = z.object({
   requests_used: z.number(),
@@ -51,8 +53,9 @@ export const Usage = z.object({
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**
-   * What the person alone has used: requests in the current periods, and bytes. Absent from the
-   * responses of servers with an older API version.
+   * What the person has used in all of their groups together, without the usage of other members.
+   * `requests_used` counts requests in the current period of each group. `storage_used` is in
+   * bytes. Absent from the responses of servers with an older API version.
    */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
@@ -80,7 +83,7 @@ export const UserInfo = z.object({
   usage: z.optional(Usage),
   /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
-  /** How the link to confirm the e-mail reaches the person. Present only while `pending`. */
+  /** How the link to confirm the e-mail reaches the person. Present only if `pending` is true. */
   delivery: z.optional(LinkDelivery),
   /** A new session token. Present when the token of this call expires soon. */
   access_token: z.optional(z.string())
@@ -175,8 +178,9 @@ export const createUser = endpoint({
 
 /**
  * Changes the caller's password and ends the caller's other sessions. `challenge_response` is a
- * challenge of purpose `rekey`, signed with the current key. `public_key_jwt` contains the same
- * challenge and proves that the browser has the new key.
+ * challenge of purpose `rekey`, signed with the key of the current password. `public_key_jwt`
+ * contains the same challenge and the public key of the new password. It proves that the browser
+ * has the new private key.
  */
 export const changeKey = endpoint({
   method: 'POST',
@@ -193,7 +197,7 @@ export const changeKey = endpoint({
 /**
  * Confirms the caller's password. For five minutes, the caller's session can then make calls that
  * need `confirmation`. `challenge_response` is a challenge of purpose `confirm`, signed with the
- * current key.
+ * private key that the browser derives from the caller's e-mail and password.
  */
 export const confirmPassword = endpoint({
   method: 'POST',

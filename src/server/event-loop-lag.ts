@@ -38,9 +38,10 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 }
 
 /**
- * Returns a function that computes the lag of the event loop from the delays of a repeating timer.
- * It must be called with each delay, and returns by how much the event loop is late. Both values
- * are in milliseconds.
+ * Returns a function that computes the lag of the event loop. The function must be called each time
+ * a repeating timer fires. `delay` is the number of milliseconds by which the timer fired late. The
+ * function returns the lag in milliseconds. Delays below a second raise the lag only if three in a
+ * row are late. The lag decreases gradually.
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0

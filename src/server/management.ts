@@ -13,7 +13,9 @@ import type { ConnectionCapacity } from './http/connections.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const maxLagMs = 1000
-/** Maximum length of a logged host name. Longer ones cannot be host names and are cut. */
+/**
+ * Maximum length of a host name in the log. A longer text is cut, because it cannot be a host name.
+ */
 const maxLoggedHostLength = 253
 
 /**

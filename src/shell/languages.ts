@@ -24,7 +24,10 @@ async function change(locale: Locale): Promise<void> {
     import('../stores/form-values.ts'),
     import('../stores/navigation.ts')
   ])
-  /** Stores the values of unfinished forms, including forms whose scripts have not run yet. */
+  /**
+   * Stores the values of all forms of the page, including forms whose scripts have not run yet. The
+   * event lets scripts store further unsaved input.
+   */
   const keep = () => {
     for (const form of document.forms) storeFormDraft(pagePathInDefaultLocale(), form)
     document.dispatchEvent(new Event('vidimus:language'))

@@ -12,7 +12,10 @@ export const $passwordPrompt = personalAtom<{ answer: (isConfirmed: boolean) => 
   undefined
 )
 
-/** The answer of the open password dialog. Concurrent calls share one dialog. */
+/**
+ * The answer of the open password dialog, or undefined if none is open. All calls of
+ * `askForPassword` that wait at the same time share one dialog and its answer.
+ */
 let asking: Promise<boolean> | undefined
 
 addSessionEndListener(() => $passwordPrompt.get()?.answer(false))

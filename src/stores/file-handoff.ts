@@ -21,8 +21,8 @@ export const $fileHandoff = personalAtom<FileHandoff | undefined>(undefined, 'pe
 const handles = new WeakMap<File, FileSystemFileHandle>()
 
 /**
- * Stores the handle that the browser gave with a dropped file. The handle can open the file after a
- * reload.
+ * Stores the handle of a file until the page is closed or reloaded. The browser gives the handle
+ * with a dropped file. An unfinished deposit also saves it, to open the file after a reload.
  */
 export function rememberFileHandle(file: File, handle: FileSystemFileHandle): void {
   handles.set(file, handle)

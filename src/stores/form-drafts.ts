@@ -8,8 +8,8 @@ import { defaultLocale, localizedPath } from '../i18n/index.ts'
 const drafts = new Map<string, unknown>()
 let place: string | undefined
 /**
- * Id of the person whose session has ended and who may sign in again. Undefined if the values are
- * stored only while the page changes its language.
+ * Id of the person who entered the values in `drafts`, if they are stored because that person's
+ * session has ended. Undefined if they are stored because the page changes its language.
  */
 let owner: string | undefined
 

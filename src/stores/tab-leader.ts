@@ -36,9 +36,9 @@ const silenceMs = 40_000
 type Message = { from: 'leader'; news: unknown } | { from: 'follower' }
 
 /**
- * Joins the group of the tabs of this browser that use the same `name`. The tab with the lock
- * leads. A visible follower takes the lock from a leader that has been silent for too long. Pages
- * in the browser's back/forward cache do not take part.
+ * Joins the group of the tabs of this browser that use the same `name`. The tab that holds the
+ * browser's lock of this name is the leader. A visible follower takes the lock from a leader that
+ * has sent no message for too long. Pages in the browser's back/forward cache do not take part.
  */
 export function joinTabGroup({
   name,

@@ -140,7 +140,7 @@ function addBatch(given: readonly Omit<Verification, 'id' | 'batch' | 'state'>[]
   return batch
 }
 
-/** Shows the drop zone again in place of the results, which stay in the list. */
+/** Hides the results and shows the drop zone again. The results stay in `$verifications`. */
 export function hideVerificationResults(): void {
   $shownBatch.set(undefined)
 }
@@ -227,8 +227,10 @@ interface Question {
 }
 
 /**
- * Hashes the file if its fingerprint is not known yet. If that fails, records the error and returns
- * undefined.
+ * Returns the id of the verification and the fingerprint of its file. Hashes the file if the
+ * fingerprint is not known yet. If the file is empty or hashing fails, records the error and
+ * returns undefined. If the verification is stopped or cancelled, returns undefined and records no
+ * error.
  */
 async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }

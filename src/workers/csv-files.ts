@@ -156,10 +156,9 @@ export interface RowRange {
 }
 
 /**
- * Returns a function that reads a range of rows of a file: at most `most` rows from the row number
- * `from` on. Leaves out blank rows. With `columns`, returns only the cells of these columns. `key`
- * identifies the file and the dialect. The function remembers its position in the file, so that it
- * need not read the file from the start for the next range.
+ * Returns a function that reads a range of rows of a file (`RowRange`) and leaves out blank rows.
+ * The function remembers its position in the file, so that it need not read the file from the start
+ * for the next range. Its parameter `key` identifies the file and the dialect.
  */
 export function createRowRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined

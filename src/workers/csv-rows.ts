@@ -4,7 +4,7 @@ import type { CsvDialect } from '../core/csv/dialect.ts'
 
 /** Some consecutive rows of a file. */
 export interface RowBatch {
-  /** Number of the first row in the file, from 1, as spreadsheets count. */
+  /** Row number of `rows[0]` in the file. The first row of the file has the number 1. */
   first: number
   rows: string[][]
   /** Numbers of the rows with a quotation mark at a wrong place. Their cells are uncertain. */

@@ -20,7 +20,7 @@ interface Hasher {
 export type FilePieces = AsyncIterable<Uint8Array>
 
 /** Maximum size in bytes of a file that is hashed with the browser's own `digest`. */
-export const maxDigestedFileBytes = 32_000_000
+export const maxFileBytesForBrowserDigest = 32_000_000
 
 /**
  * Files of at least this many bytes are hashed with `digest` one at a time, because the browser
@@ -48,17 +48,18 @@ interface FingerprintOptions {
 
 /**
  * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
- * `digest`, which is two to three times as fast as WebAssembly. Hashes larger files piece by piece,
- * because `digest` needs the whole file in memory. Pages without HTTPS have no `digest`, so they
- * hash every file piece by piece. Only one file of 8 MiB or more is hashed with `digest` at a time.
- * Further files of this size do not wait, but are hashed piece by piece, which takes no longer.
+ * `digest`, which is two to three times as fast as hashing piece by piece with WebAssembly. Hashes
+ * larger files piece by piece, because `digest` needs the whole file in memory. Pages without HTTPS
+ * have no `digest`, so they hash every file piece by piece. Only one file of 8 MiB or more is
+ * hashed with `digest` at a time. Meanwhile, other files of this size are hashed piece by piece,
+ * which takes no longer than waiting for `digest`.
  */
 export async function fingerprintFile(
   file: Blob,
   options: FingerprintOptions = {},
   { subtle, locks }: Platform = findPlatform()
 ): Promise<string> {
-  if (!subtle || file.size > maxDigestedFileBytes) return fingerprintInPieces(file, options)
+  if (!subtle || file.size > maxFileBytesForBrowserDigest) return fingerprintInPieces(file, options)
   const hash = () => fingerprintWhole(file, subtle)
   const digest = file.size < minFileBytesForHashLock ? await hash() : await whenFree(locks, hash)
   if (digest === undefined) return fingerprintInPieces(file, options)

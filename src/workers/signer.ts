@@ -44,8 +44,8 @@ export interface PublicKeyJwtRequest {
 }
 
 /**
- * Signs with the key of an e-mail and a password. Signs only two kinds of texts: challenges, and a
- * `public_key_jwt` that contains the signer's own public key.
+ * Signs with a key that is derived from an e-mail and a password. Signs only two kinds of texts:
+ * challenges, and a `public_key_jwt` that contains the signer's own public key.
  */
 export interface Signer {
   /**

@@ -20,8 +20,8 @@ export interface SchemaField {
 }
 
 /**
- * Returns the alternatives of a schema that is a union. Returns any other schema as the only
- * alternative.
+ * Returns the alternatives of a schema that is a union, without `null`. Any other schema, or a
+ * union of one schema and `null`, is returned whole as the only alternative.
  */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {
   const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []

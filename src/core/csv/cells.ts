@@ -3,7 +3,8 @@
  * `a;=1`, the position before `=`. Such a position is at the beginning of the text, or after a
  * character at which a spreadsheet may split the text. French spreadsheets split at `;`, even
  * inside quotes. A formula begins with `=`, `+`, `-` or `@`, in normal or full width, or with a
- * tab, a carriage return or NUL. Quotes and apostrophes may precede this character.
+ * tab, a carriage return or NUL. Quotes and apostrophes may stand between the position and the
+ * formula.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
@@ -12,17 +13,18 @@ const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/
 export const byteOrderMark = '\uFEFF'
 
 /**
- * Returns a line of a CSV file (RFC 4180) with its line end. Puts a `'` before each part of a cell
- * that a spreadsheet could evaluate as a formula.
- * `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",`
+ * Returns a line of a CSV file (RFC 4180) with its line end. Puts a `'` at each position in a cell
+ * at which a spreadsheet could see the start of a formula.
+ * `['=1+1', 'a;=1', 'a "b"', undefined]` → `'=1+1,a;'=1,"a ""b""",` and the line end
  */
 export function csvRecord(cells: readonly (string | number | undefined)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
 /**
- * Returns a value as a cell of a CSV file, in quotes if necessary. Puts a `'` before each part that
- * a spreadsheet could evaluate as a formula. `undefined` becomes an empty cell.
+ * Returns a value as a cell of a CSV file, in quotes if necessary. Puts a `'` at each position in
+ * the value at which a spreadsheet could see the start of a formula. `undefined` becomes an empty
+ * cell.
  */
 export function csvCell(value: string | number | undefined): string {
   if (value === undefined) return ''
@@ -31,8 +33,8 @@ export function csvCell(value: string | number | undefined): string {
 }
 
 /**
- * Returns a text with a `'` before each part that a spreadsheet could evaluate as a formula. Other
- * texts stay as they are. `=1+1` → `'=1+1`, `a;=1` → `a;'=1`
+ * Returns a text with a `'` at each position at which a spreadsheet could see the start of a
+ * formula. Other texts stay as they are. `=1+1` → `'=1+1`, `a;=1` → `a;'=1`
  */
 export function escapeFormulas(text: string): string {
   return text.replace(formulaStart, "'")

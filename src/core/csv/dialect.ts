@@ -32,10 +32,10 @@ export function detectDelimiter(sample: string): Delimiter {
 }
 
 /**
- * Returns how well a delimiter fits a sample, given the number of cells of each row. The score is
- * the largest fraction of rows that have the same number of cells, more than one. It increases by
- * 0.001 for each of these cells, up to 50. So if two delimiters fit equally well, the delimiter
- * that gives more cells wins. The score is 0 if every row has one cell.
+ * Returns how well a delimiter fits a sample. `counts` contains the number of cells of each row.
+ * Each number above one gets a score: the fraction of the rows that have this number of cells, plus
+ * 0.001 per cell, for at most 50 cells. Returns the highest score, or 0 if no row has several
+ * cells. If two delimiters fit equally well, the one that gives more cells has the higher score.
  */
 function scoreOf(counts: readonly number[]): number {
   const frequency = new Map<number, number>()

@@ -16,16 +16,16 @@ export interface AuditEntry {
   at: number
   actor: { id: string; company: string }
   /**
-   * Id of the company in which the change was made. A change by an actor of another company has
-   * two entries: one in the log of the changed company, and one in the log of the actor's company.
-   * Only in the second entry does `acted_in` differ from `company`.
+   * Id of the company in which the change was made. It is usually the same as `company`. If the
+   * actor belongs to another company, the change has a second entry, in the log of the actor's
+   * company. In that entry, `company` is the actor's company and `acted_in` is the changed company.
    */
   acted_in: string
   action: string
   target: string
   /**
-   * Commitment to the changed fields (a salted hash of them). Absent if no field changed. Also
-   * absent if the change was made in another company than `company`.
+   * Commitment to the changed fields (a salted hash of them). Absent if no field changed, or if
+   * `acted_in` differs from `company`.
    */
   changes?: string
 }
@@ -98,7 +98,10 @@ export function createChangesCommitment(
   return createCommitment({ origin: `audit/${company}`, id, name: 'changes', salt, value: changes })
 }
 
-/** Leaves out null and undefined, because canonical JSON has no null. */
+/**
+ * Returns the fields of an object that have a value. Leaves out null and undefined, because
+ * `canonicalize` throws for them.
+ */
 function fieldsOf(values: object): FieldValues {
   const present = Object.entries(values).filter(
     ([, value]) => value !== null && value !== undefined

@@ -102,9 +102,9 @@ function tick(turn: number, length: number): string {
 }
 
 /**
- * Returns the path of an arc clockwise from the top. `turn` is from 0 to 1 (the full circle). Draws
- * two arcs, because one SVG arc cannot be a full circle, and the direction of a half circle would
- * be ambiguous.
+ * Returns the SVG path of an arc clockwise from the top, or an empty text if `turn` is 0. `turn` is
+ * the share of the full circle, from 0 to 1. The path consists of two equal arcs, because a single
+ * SVG arc cannot be a full circle.
  */
 function arc(turn: number): string {
   if (turn === 0) return ''

@@ -47,8 +47,9 @@ function canonicalLocal(text: string): string | undefined {
 }
 
 /**
- * Returns the domain of an e-mail in ASCII form (IDNA), or undefined if it is invalid. Checks the
- * characters first, because the URL parser decodes `%61` and drops `user@`.
+ * Returns the ASCII form (IDNA) of `text`, the part of an e-mail after the `@`. Returns undefined
+ * if that part is not a valid domain. Checks the characters first, because the URL parser decodes
+ * `%61` and drops `user@`.
  */
 function canonicalDomain(text: string): string | undefined {
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined

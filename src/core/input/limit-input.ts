@@ -9,7 +9,8 @@ const signs = {
 
 /**
  * Parses a limit on the number of deposits and verifications as people type it: `'1,000'` → 1000,
- * `'-3'` → 0. Returns `null` (no limit) for an empty text and for a text that is not a number.
+ * `'-3'` → 0. Returns `null`, which means no limit, if the text is empty. A text that is not a
+ * number counts as empty.
  */
 export function parseRequestLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
@@ -17,8 +18,9 @@ export function parseRequestLimit(text: string, locale: FormatLocale): number | 
 }
 
 /**
- * Parses a storage limit typed in gigabytes and returns bytes: `'1.5'` → 1500000000. Returns `null`
- * (no limit) for an empty text and for a text that is not a number.
+ * Parses a storage limit typed in gigabytes and returns bytes: `'1.5'` → 1500000000, `'-3'` → 0.
+ * Returns `null`, which means no limit, if the text is empty. A text that is not a number counts as
+ * empty.
  */
 export function parseStorageLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)

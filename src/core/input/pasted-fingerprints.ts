@@ -17,7 +17,10 @@ export function parseFingerprint(text: string): string | undefined {
   }
 }
 
-/** A SHA-256 that a person pasted and, if the pasted line contained one, the file name. */
+/**
+ * A SHA-256 that a person pasted. `name` is the file name in the pasted line, or undefined if the
+ * line contains only a SHA-256.
+ */
 export interface NamedFingerprint {
   sha256: string
   name: string | undefined
@@ -25,8 +28,8 @@ export interface NamedFingerprint {
 
 /**
  * Parses pasted text: one fingerprint, or a checksum list as printed by `sha256sum`,
- * `sha256sum --tag` or OpenSSL. Returns undefined if any line is something else. `e3b0… *a.pdf` and
- * `SHA256 (a.pdf) = e3b0…` → `[{ sha256: 'e3b0…', name: 'a.pdf' }]`
+ * `sha256sum --tag` or OpenSSL. Returns undefined if any line is something else. Each of the lines
+ * `e3b0… *a.pdf` and `SHA256 (a.pdf) = e3b0…` becomes `{ sha256: 'e3b0…', name: 'a.pdf' }`.
  */
 export function parseFingerprints(text: string): NamedFingerprint[] | undefined {
   const whole = parseFingerprint(text)

@@ -31,7 +31,10 @@ export function requiredIf(condition: (form: FormValues) => boolean): Validator 
 /** Accepts a valid e-mail. Like most validators, it also accepts an empty field. */
 export const email: Validator = ifFilled(text => canonicalEmail(text) !== undefined, 'email')
 
-/** Returns a validator that accepts texts of at least `min` characters (code points). */
+/**
+ * Returns a validator that accepts texts of at least `min` characters (code points), and empty
+ * values.
+ */
 export function minLength(min: number): Validator {
   return ifFilled(text => lengthOf(text) >= min, 'min', min)
 }
@@ -41,7 +44,10 @@ export function maxLength(max: number): Validator {
   return ifFilled(text => lengthOf(text) <= max, 'max', max)
 }
 
-/** Returns a validator that accepts texts of exactly `length` characters (code points). */
+/**
+ * Returns a validator that accepts texts of exactly `length` characters (code points), and empty
+ * values.
+ */
 export function exactLength(length: number): Validator {
   return ifFilled(text => lengthOf(text) === length, 'length', length)
 }
@@ -64,7 +70,7 @@ export function excludes(characters: string): Validator {
   )
 }
 
-/** Returns a validator that accepts texts that match `pattern`. */
+/** Returns a validator that accepts texts that match `pattern`, and empty values. */
 export function matches(pattern: RegExp): Validator {
   return ifFilled(text => pattern.test(text), 'format')
 }

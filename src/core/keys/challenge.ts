@@ -146,7 +146,10 @@ export function checkChallenge(
   return { bytes: toUtf8(challenge), kdf: payload.kdf }
 }
 
-/** Returns the SHA-256 of an e-mail in canonical form, in base64url. */
+/**
+ * Returns the SHA-256 of an e-mail in base64url. `email` must already be in the form that
+ * `canonicalEmail` returns.
+ */
 export function emailHash(email: string): string {
   return toBase64Url(sha256(toUtf8(email)))
 }

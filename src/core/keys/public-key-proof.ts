@@ -23,8 +23,8 @@ export const publicKeyPurposes = [
 export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
 
 /**
- * Returns the purpose of the challenge that a `public_key_jwt` for `purpose` must contain in its
- * field `nonce`.
+ * A `public_key_jwt` contains a challenge in its field `nonce`. Returns the purpose that this
+ * challenge must have if the JWT is for `purpose`.
  */
 export function challengePurposeFor(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'

@@ -21,7 +21,7 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
 import { CompanyAttention } from './CompanyAttention.tsx'
-import { CompanyName } from './CompanyName.tsx'
+import { CompanyNameEditor } from './CompanyNameEditor.tsx'
 import { CompanyNotices } from './CompanyNotices.tsx'
 import { CompanySuspension } from './CompanySuspension.tsx'
 
@@ -94,7 +94,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
       <h2 id="overview-company" className="section-title">
         {t('overview.card.title')}
       </h2>
-      <CompanyName key={company.id} company={company} />
+      <CompanyNameEditor key={company.id} company={company} />
       <dl className="grid w-full gap-x-4 gap-y-1 sm:grid-cols-[auto_1fr] sm:gap-y-3">
         <dt className="text-ink-soft">{t('companies.card.created')}</dt>
         <dd>{formatDateTime(new Date(company.created), locale)}</dd>

@@ -1,7 +1,10 @@
 import { useStore } from '@nanostores/react'
 import { useRef, useState } from 'react'
 import type { AllAttention as Found } from '../../contract/overview.ts'
-import { $attentionOfAllCompanies, loadAllAttention } from '../../stores/admin/overview.ts'
+import {
+  $attentionOfAllCompanies,
+  loadAttentionOfAllCompanies
+} from '../../stores/admin/overview.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
@@ -10,7 +13,7 @@ import { useRegularCheck } from './use-regular-check.ts'
 /** How many companies are shown before the person asks for all. */
 const firstShown = 3
 
-const check = () => void loadAllAttention()
+const check = () => void loadAttentionOfAllCompanies()
 
 /** Lists what an operator should act on in all companies, or says that everything is in order. */
 export function InstallationAttention() {

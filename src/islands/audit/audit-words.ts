@@ -83,8 +83,9 @@ export interface ChangeDescription {
 }
 
 /**
- * Fields in which `null` is a value of its own: there is no limit (`max_requests`, `max_storage`),
- * or requests are never counted from 0 again (`max_requests_interval`).
+ * Fields in which `null` is a setting, not a missing value. In `max_requests` and `max_storage`, it
+ * means that there is no limit. In `max_requests_interval`, it means that the number of requests is
+ * never reset.
  */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 

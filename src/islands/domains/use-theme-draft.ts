@@ -117,8 +117,8 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
       show(seen.current)
     },
     /**
-     * Discards the unsaved changes and shows the stored theme, for example after the draft was
-     * deleted.
+     * Discards the unsaved changes and shows the stored theme: the saved draft or, if there is
+     * none, the published theme.
      */
     reset() {
       clearTimeout(timer.current)

@@ -11,8 +11,9 @@ interface DropZoneProps {
 }
 
 /**
- * A labeled file input. Also accepts files that were chosen before the script had loaded. Calls
- * `onFiles` only with chosen files: dropped and pasted files come from `useOnFilesReceived()`.
+ * A labeled file input in a frame on which files can be dropped. Calls `onFiles` with the files
+ * that the person chooses in the input, or has chosen before the script had loaded. Does not call
+ * it with dropped or pasted files: the page gets these from `useOnFilesReceived()`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)

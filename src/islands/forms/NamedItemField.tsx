@@ -49,8 +49,8 @@ export function NamedItemField(props: NamedItemFieldProps) {
 }
 
 /**
- * Parses the value of a `NamedItemField` in the form: the id, a space and the name of the item.
- * Returns undefined if no item is chosen.
+ * Parses the form value of a `NamedItemField`. The value consists of the id of the chosen item, a
+ * space and the item's name. Returns undefined if no item is chosen.
  */
 export function parseNamedItem(value = ''): NamedItem | undefined {
   const at = value.indexOf(' ')

@@ -11,7 +11,7 @@ import { showMessage } from '../kit/show-message.ts'
  * in with this browser (`obstacle`): the page has no secure connection (`insecure`), or cookies are
  * switched off (`cookies`).
  */
-export function useSignInReadiness(): {
+export function useFormReadiness(): {
   isReady: boolean
   obstacle: 'insecure' | 'cookies' | undefined
 } {
@@ -55,7 +55,7 @@ export function fieldErrorText(
 /**
  * Opens the page that follows a sign-in: see `addressAfterSignIn()`. In the browser's history, that
  * page replaces the form, so that Back does not open the form again. Then shows the message `news`,
- * which announces success, unless the person still has to confirm the e-mail.
+ * which announces success. If the person still has to confirm the e-mail, shows no message.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

@@ -37,8 +37,8 @@ export interface HistoryQuery {
 const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as const
 
 /**
- * Returns the filters and the open request from the query of an address:
- * `?kind=deposit&from=2026-05-03`. Ignores unknown parameters and invalid values.
+ * Returns the filters, and the id of the request whose details are open, from the query of an
+ * address: `?kind=deposit&from=2026-05-03`. Ignores unknown parameters and invalid values.
  */
 export function parseHistoryQuery(search: string): HistoryQuery {
   const query = new URLSearchParams(search)

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Returns whether the browser is online. Returns true until the page's script runs. */
+/** Returns whether the browser is online. On the server and during hydration, returns true. */
 export function useOnline(): boolean {
   return useSyncExternalStore(
     listen,

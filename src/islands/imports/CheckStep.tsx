@@ -153,7 +153,7 @@ function Checked(props: CheckStepProps) {
   return (
     <>
       <p className="text-ink-soft">{summary(item)}</p>
-      <RowList {...props} item={item} origin={state.origin} canCorrect />
+      <RowList {...props} item={item} sourceFormat={state.sourceFormat} canCorrect />
       {counts.refused > 0 && (
         <div className="flex flex-col gap-1">
           <label className="flex min-h-8 items-center gap-3">

@@ -21,7 +21,7 @@ import type { ImportWizardProps } from './wizard-props.ts'
 
 interface RowListProps extends ImportWizardProps {
   item: Import
-  origin: SourceFileFormat | undefined
+  sourceFormat: SourceFileFormat | undefined
   /** Whether the person can correct refused cells, and skip rows. */
   canCorrect: boolean
 }
@@ -34,7 +34,7 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
  * not. If that result has no rows, starts with the next result that has rows.
  */
 export function RowList(props: RowListProps) {
-  const { kind, item, origin, labels, reasonText, canCorrect } = props
+  const { kind, item, sourceFormat, labels, reasonText, canCorrect } = props
   const { t } = useTranslation()
   const rows = useStore($importRows, { ssr: 'initial' })
   const counts = item.counts ?? zeroImportCounts
@@ -47,7 +47,7 @@ export function RowList(props: RowListProps) {
   const verdict = rows?.verdict ?? first
   const shown = verdicts.filter(each => each !== 'skipped' || counts[each] > 0 || each === verdict)
   const omitted = counts.refused + counts.skipped
-  const numberOf = (row: number) => (origin ? spreadsheetRowNumber(row, origin) : row)
+  const numberOf = (row: number) => (sourceFormat ? spreadsheetRowNumber(row, sourceFormat) : row)
   const withNumber = (reason: RowRefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
 
@@ -93,7 +93,7 @@ export function RowList(props: RowListProps) {
     async send() {
       const content = await createOmittedRowsFile(kind, {
         item,
-        origin,
+        sourceFormat,
         labels,
         added: {
           row: t('imports.wizard.check.row'),

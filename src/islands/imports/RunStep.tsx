@@ -98,7 +98,7 @@ export function RunStep(props: RunStepProps) {
           <h2 id="import-rows" className="section-title">
             {t('imports.wizard.run.rows')}
           </h2>
-          <RowList {...props} origin={loadSourceFileFormat(item.id)} canCorrect={false} />
+          <RowList {...props} sourceFormat={loadSourceFileFormat(item.id)} canCorrect={false} />
         </section>
       )}
     </>

@@ -8,8 +8,8 @@ type State<Result> =
 
 export interface ActionOptions<Input, Result> {
   /**
-   * The message, in English, of the error if `send` throws something unexpected:
-   * `Saving the group failed`.
+   * English error message, such as `Saving the group failed`. Used if `send` throws anything other
+   * than an `AppError`.
    */
   what: string
   /**

@@ -19,8 +19,9 @@ export interface GroupLimits {
 }
 
 /**
- * The fields of a group's limits. When the person leaves a field, its number is rewritten in the
- * usual notation of the language. The page must pass the translations `limits` to the island.
+ * The fields of a group's limits. When the person leaves a text field, its number is rewritten as
+ * usual in the language of the page (`1000` → `1,000`), and a text that is not a number is removed.
+ * The page must pass the translations whose keys begin with `limits.` to the island.
  */
 export function LimitFields({ limits }: { limits: GroupLimits }) {
   const { locale, t } = useTranslation()

@@ -29,12 +29,15 @@ export function parseDay(text: string | null): string | undefined {
   return text && !Number.isNaN(Date.parse(text)) ? text : undefined
 }
 
-/** Returns `text` if it has the form of an id (a UUID). Returns undefined for any other text. */
+/**
+ * Returns `text` if it has the form of an id: a UUID in lower case. Returns undefined for any other
+ * text.
+ */
 export function parseId(text: string | null): string | undefined {
   return text && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined
 }
 
-/** Returns a copy of the filters without undefined and empty values. */
+/** Returns a copy of the filters without those that are undefined or an empty text. */
 export function withoutEmptyFilters<Fields extends object>(
   fields: Fields
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {

@@ -55,7 +55,10 @@ export function useListScreen<
     /** Whether the shown rows are the result of a search or a filter. */
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
     filterCount: addresses.filterCount(address ?? {}),
-    /** Whether the company of the page does not exist. */
+    /**
+     * Whether the list cannot be shown because the company in the page's address, or a group in the
+     * filter, does not exist or is hidden from the person. Always false if `owner` is `all`.
+     */
     isMissing:
       owner === undefined && status.status === 'failed' && isMissingItemError(status.error),
     /**

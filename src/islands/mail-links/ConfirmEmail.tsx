@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import type { MailLinkFragment } from '../../stores/accounts/mail-link-fragment.ts'
 import { confirmEmail } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
-import { useSignInReadiness } from '../forms/account-form.ts'
+import { useFormReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
@@ -17,7 +17,7 @@ import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 export const ConfirmEmail = withTranslation(function ConfirmEmail() {
   const { t } = useTranslation()
   const link = useMailLink('email')
-  const { isReady } = useSignInReadiness()
+  const { isReady } = useFormReadiness()
   const session = useStore($session, { ssr: 'initial' })
   const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({

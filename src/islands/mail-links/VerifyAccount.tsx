@@ -9,7 +9,7 @@ import {
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
 import { $user, refreshUser } from '../../stores/signed-in-user.ts'
-import { continueAfterSignIn, useSignInReadiness } from '../forms/account-form.ts'
+import { continueAfterSignIn, useFormReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
@@ -53,7 +53,7 @@ interface ConfirmProps {
  */
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useTranslation()
-  const { isReady } = useSignInReadiness()
+  const { isReady } = useFormReadiness()
   const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',

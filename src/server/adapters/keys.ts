@@ -107,9 +107,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns a token key that was read from its file. If this process already knows the key, the
-   * result has the `verifying` object of the known key. The cache of verified tokens compares this
-   * object, so with a new object every token would be verified again.
+   * Returns the token key `read`, which comes from its file. If this process already knows the key,
+   * the result has the known key's `verifying` object instead. The cache of verified tokens
+   * compares these objects: with a new one, it would verify every token of the key again.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

@@ -5,9 +5,9 @@ import type { CompanyId, PersonInCompany, ServiceSignals, Signal } from '../doma
 /**
  * Creates the signals by which parts of the service notify each other. With `notifications`, the
  * signals `events`, `sessions`, `writers`, `domains` and `companies` also reach the other processes
- * that use the same database. The signals `uploads`, `mails` and `imports` reach only this process,
- * because this process does the work itself. If it crashes first, another process does the work:
- * the jobs of every process look for undone work every few seconds.
+ * that use the same database. The signals `uploads`, `mails` and `imports` reach only this process.
+ * They wake its jobs, which do the new work. If this process crashes before the work is done,
+ * another process does it, because the jobs of every process look for work every few seconds.
  */
 export function createSignals(
   notifications?: Pick<NotificationListener, 'send' | 'listen'>

@@ -26,7 +26,7 @@ import {
   signedInPerson
 } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
-import { requireCanonicalEmail } from './users.ts'
+import { canonicalizeEmail } from './users.ts'
 
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, checkMailLink, (input, c) =>
@@ -63,7 +63,7 @@ export function mountAccounts(app: Api): void {
   mountEndpoint(app, requestReset, async ({ email }, c) => {
     await resets.requestReset(c.get('deps'), {
       ...tenantAndAddress(c),
-      email: requireCanonicalEmail(email)
+      email: canonicalizeEmail(email)
     })
     return deliveryOf(c)
   })
@@ -78,7 +78,7 @@ export function mountAccounts(app: Api): void {
     const asked = {
       ...tenantAndAddress(c),
       person: signedInPerson(c),
-      email: requireCanonicalEmail(email)
+      email: canonicalizeEmail(email)
     }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
     return deliveryOf(c)

@@ -11,7 +11,7 @@ import * as creation from '../domain/installation/company-creation.ts'
 import { type Api, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
 import { mountIdempotent, mountList } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
-import { requireCanonicalEmail } from './users.ts'
+import { canonicalizeEmail } from './users.ts'
 
 export function mountCompanies(app: Api): void {
   mountList(app, listCompanies, (input, c) => companies.listCompanies(c.get('deps'), input))
@@ -20,7 +20,7 @@ export function mountCompanies(app: Api): void {
     creation.createCompanyWithAdministrator(c.get('deps'), {
       ...input,
       locale,
-      email: requireCanonicalEmail(email),
+      email: canonicalizeEmail(email),
       by: signedInPerson(c),
       isDeveloper: isFromDeveloperMachine(c),
       idempotencyKey

@@ -34,14 +34,14 @@ import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
-import { requireCanonicalEmail } from './users.ts'
+import { canonicalizeEmail } from './users.ts'
 
 export function mountMembers(app: Api): void {
   mountList(app, listUsers, ({ id: _, email, ...page }, c) =>
     members.listUsers(c.get('deps'), {
       company_id: administeredCompanyId(c),
       ...page,
-      email: email === undefined ? undefined : requireCanonicalEmail(email)
+      email: email === undefined ? undefined : canonicalizeEmail(email)
     })
   )
 

@@ -4,13 +4,13 @@ import * as logins from '../domain/sessions/logins.ts'
 import * as sessions from '../domain/sessions/sessions.ts'
 import { type Api, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
-import { requireCanonicalEmail } from './users.ts'
+import { canonicalizeEmail } from './users.ts'
 
 export function mountSessions(app: Api): void {
   mountEndpoint(app, getChallenge, ({ email, purpose }, c) =>
     challenges.createChallenge(c.get('deps'), {
       tenant: c.get('tenant'),
-      email: requireCanonicalEmail(email),
+      email: canonicalizeEmail(email),
       purpose: purpose ?? 'login',
       address: c.get('address')
     })
@@ -19,7 +19,7 @@ export function mountSessions(app: Api): void {
   mountEndpoint(app, logIn, ({ email, challenge_response, device }, c) =>
     logins.logIn(c.get('deps'), {
       tenant: c.get('tenant'),
-      email: requireCanonicalEmail(email),
+      email: canonicalizeEmail(email),
       challenge_response,
       device,
       address: c.get('address'),

@@ -3,7 +3,7 @@ import { demoAccount } from '../domain/demo-account.ts'
 import * as setup from '../domain/installation/setup.ts'
 import { type Api, isFromDeveloperMachine } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
-import { requireCanonicalEmail } from './users.ts'
+import { canonicalizeEmail } from './users.ts'
 
 export function mountSetup(app: Api): void {
   mountEndpoint(app, getSetup, (_input, c) =>
@@ -18,7 +18,7 @@ export function mountSetup(app: Api): void {
     setup.createOperator(c.get('deps'), {
       ...input,
       tenant: c.get('tenant'),
-      email: requireCanonicalEmail(email),
+      email: canonicalizeEmail(email),
       address: c.get('address')
     })
   )

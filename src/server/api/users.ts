@@ -20,7 +20,7 @@ import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 export function mountUsers(app: Api): void {
   mountIdempotent(app, createUser, async (input, c, idempotencyKey) => {
     const asked = {
-      email: requireCanonicalEmail(input.email),
+      email: canonicalizeEmail(input.email),
       locale: input.locale,
       idempotencyKey
     }
@@ -94,7 +94,7 @@ function administrator(c: ApiContext): AuthenticatedCaller {
  * Returns the canonical form of an e-mail address. Throws `invalid_input` if the address has no
  * canonical form. The contract's schemas already refuse such addresses.
  */
-export function requireCanonicalEmail(email: string): string {
+export function canonicalizeEmail(email: string): string {
   const found = canonicalEmail(email)
   if (found === undefined) throw new AppError('invalid_input', 'The e-mail has no canonical form')
   return found

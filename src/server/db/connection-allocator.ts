@@ -7,8 +7,8 @@ import { activityWindowMs, type CompanyActivityTracker } from '../../core/active
 export type ConnectionConsumer = string
 
 /**
- * The consumer that stands for all transactions of no company, such as host look-ups and jobs. The
- * allocator treats it like one company.
+ * The consumer for all transactions that belong to no company, such as those that look up a host or
+ * list the companies. The allocator treats it like one company.
  */
 export const noCompanyConsumer: ConnectionConsumer = 'platform'
 
@@ -162,7 +162,7 @@ export class ConnectionAllocator {
   }
 
   /**
-   * Takes back the connection of `slot` and gives it to the next waiting transaction. Only `Slot`
+   * Takes back the connection of a slot and gives it to the next waiting transaction. Only `Slot`
    * calls this method.
    */
   release({ consumer, account, isHeavy }: Slot): void {
@@ -320,7 +320,10 @@ class Slot implements ConnectionSlot {
  */
 const tooManyConnections = '53300'
 
-/** Thrown when the client of a call disconnects while the call waits for a connection. */
+/**
+ * Thrown when the client of a call disconnects while the call waits for a connection to PostgreSQL.
+ * It has the code of PostgreSQL's error `too_many_connections`, so that both are handled alike.
+ */
 export class ClientDisconnected extends Error {
   readonly code = tooManyConnections
 

@@ -22,9 +22,10 @@ export type DatabaseLocation =
   | { url: string; ownerUrl?: string | undefined }
 
 /**
- * Returns whether HTTP requests log in as the owner of the tables, because the operator configured
- * no separate login. Each of their connections then switches to the role `vidimus_app`. This
- * protects less than a separate login: the statement `reset role` would undo the switch.
+ * Returns whether the database connections for HTTP requests log in as the owner of the tables.
+ * They do if the operator has configured no separate login for the owner (`ownerUrl`). Each of
+ * these connections then switches to the role `vidimus_app`. This protects less than separate
+ * logins, because the statement `reset role` would undo the switch.
  */
 export function usesOwnerLogin(location: DatabaseLocation): boolean {
   return 'url' in location && location.ownerUrl === undefined

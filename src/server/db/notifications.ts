@@ -98,7 +98,8 @@ export async function openNotificationChannel(
   }
 
   /**
-   * Sends all waiting texts in one statement, and texts that are added meanwhile in the next one.
+   * Sends all waiting messages in one SQL statement. Messages that are added meanwhile are sent in
+   * the next statement.
    */
   async function flush(): Promise<void> {
     if (isSending) return

@@ -35,7 +35,10 @@ export class PipelinedTransaction {
    */
   sentWithCommit: Promise<unknown> | undefined
   #last: DeferredStatements[] = []
-  /** The promises of statements that `sendLast` kept back and that have been sent since. */
+  /**
+   * The promises of the statements that were passed to `sendLast`. Each is added when its statement
+   * is sent.
+   */
   readonly #sentLast: Promise<unknown>[] = []
   readonly #locked = new Set<LogHeadLock>()
   readonly #client: pg.PoolClient
@@ -114,8 +117,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Waits for the answers to the statements that `sendLast` kept back. Throws the error of the
-   * first one that failed.
+   * Waits for the answers to the statements that were passed to `sendLast` and have been sent
+   * since. If some of them fail, throws the error of the first one.
    */
   async lastAnswered(): Promise<void> {
     await Promise.all(this.#sentLast)
@@ -259,7 +262,10 @@ export async function runTransaction<T>(
   return result
 }
 
-/** Returns the SQLSTATE code of an error, or an empty string if it has none. */
+/**
+ * Returns the `code` of an error, which is the SQLSTATE if PostgreSQL reported the error. Returns
+ * an empty string if the error has no code.
+ */
 export function sqlStateOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -6,9 +6,9 @@ const { PRIORITY_LOW } = constants.priority
 
 /**
  * Lowers the priority of the process `pid`: its nice value becomes that of this process plus
- * `nicenessIncrease`, at most 19. Also lowers the priority of the operating system session of the
- * process. Does nothing if the process has ended, if this process may not change it, or if the
- * system has no priorities.
+ * `nicenessIncrease`, at most 19. On Linux, also lowers the priority of the session to which the
+ * process belongs (`setsid`), unless this process belongs to the same session. Does nothing if the
+ * process has ended, if this process may not change it, or if the system has no priorities.
  */
 export async function lowerPriority(pid: number, nicenessIncrease: number): Promise<void> {
   try {

@@ -55,9 +55,8 @@ export function inCompany<T>(
 }
 
 /**
- * Returns the SQL that begins a transaction and sets its company, as one message to PostgreSQL.
- * Row-level security reads this setting when a statement starts. So a statement that changes the
- * setting does not itself see the rows of another company.
+ * Returns the SQL that begins a transaction and sets its company. PostgreSQL receives both commands
+ * in one message. From the next statement on, row-level security hides the rows of other companies.
  */
 function beginIn(id: CompanyId): string {
   return `begin; ${scopeTo(id)}`

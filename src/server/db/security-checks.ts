@@ -26,8 +26,9 @@ const definerFunctions = [
   'public.resolve_host(text)'
 ]
 /**
- * The condition on `company_id` that every policy of row-level security must have, without the
- * parentheses and casts that PostgreSQL adds.
+ * The condition that every permissive policy of row-level security must have, from the `=` after
+ * the column `company_id` (`id` in the table `company`). It contains no parentheses, spaces or type
+ * casts, because they are removed from a policy's condition before the two are compared.
  */
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 

@@ -6,10 +6,12 @@ import { ignoreMissingFile } from './missing-files.ts'
 
 /**
  * The user that runs PostgreSQL, which refuses to run as root.
- * - `self`: the user of this process.
- * - `user`: another user, who then owns the data directory. Chosen if this process is root.
- * - `namespace`: root in a user namespace, where root counts as an ordinary user. Chosen if this
- *   process is root and no other user can reach the data directory.
+ * - `self`: the user of this process. Chosen if this process is not root.
+ * - `user`: another user, who then owns the data directory.
+ * - `namespace`: root in a user namespace that gives root the user id of `nobody`.
+ *
+ * If this process is root, `user` is preferred, unless root owns the data directory already. If the
+ * preferred kind cannot reach the data directory or PostgreSQL's programs, the other is chosen.
  */
 export type PostgresOsUser =
   | { kind: 'self' }
@@ -49,8 +51,9 @@ export async function choosePostgresOsUser(dir: string, postgres: string): Promi
 }
 
 /**
- * Returns the user that must run `initdb` if `as` is the user that runs PostgreSQL. The two differ
- * only for `databaseUser`: `initdb` fails for a user id without a user name, so `nobody` runs it.
+ * Returns the user that must run `initdb` if `as` is the user that runs PostgreSQL. Returns the
+ * user `nobody` if `as` is `databaseUser`, because `initdb` fails for a user id without a user
+ * name. Otherwise returns `as`.
  */
 export function chooseInitdbUser(as: PostgresOsUser): PostgresOsUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as

@@ -23,8 +23,8 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls of the running query for which the next query must wait. Undefined if the next query
-   * need not wait, because no query is running or every running one is slow.
+   * The calls of the query that was started last. The next query waits until it ends, but at most
+   * for `slowMs`. Undefined if there is no query to wait for.
    */
   let awaited: Call<Item, Answer>[] | undefined
 
@@ -59,8 +59,8 @@ export function createBatchLoader<Item, Answer>(
   }
 
   /**
-   * Removes the oldest calls from `waiting` and returns them. Takes as many calls as have at most
-   * `maxItems` items together, but at least one call.
+   * Removes the oldest calls from `waiting`, as many as fit into `maxItems` items, and returns
+   * them. A call that has more than `maxItems` items itself is returned alone.
    */
   function take(): Call<Item, Answer>[] {
     let count = 0

@@ -43,8 +43,8 @@ export interface Settings {
   /** Whether the configuration says that this is a developer's machine. */
   dev: boolean
   /**
-   * Whether the configuration sets a public address of the installation. If it does, an HTTP
-   * request counts as coming from a developer's machine only if `dev` is set.
+   * Whether the configuration sets a public address of the installation. If it does, no HTTP
+   * request counts as coming from a developer's machine, unless `dev` is set.
    */
   hasPublicUrl: boolean
   /**
@@ -79,7 +79,8 @@ export interface TrafficLimits {
 }
 
 /**
- * The company whose host an HTTP request addresses, with the host and the company's configuration.
+ * The company whose host an HTTP request addresses, with the host and the configuration of the
+ * host's pages.
  */
 export interface Tenant {
   company_id: CompanyId
@@ -88,8 +89,8 @@ export interface Tenant {
   /** Whether the host belongs to a wildcard domain, such as `*.acme.fr`. */
   isWildcard: boolean
   /**
-   * Whether the installation serves any verified domain other than `*.localhost`. If it does, an
-   * HTTP request counts as coming from a developer's machine only if the setting `dev` is set.
+   * Whether the installation serves any verified domain other than `*.localhost`. If it does, no
+   * HTTP request counts as coming from a developer's machine, unless the setting `dev` is set.
    */
   hasOwnDomain: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
@@ -159,7 +160,10 @@ export interface CompanyKeys {
  * keeps them in memory.
  */
 export interface CompanySecretKeyReader {
-  /** Returns the keys of the company of `tx`. */
+  /**
+   * Returns the secret keys of the company to which the transaction `tx` belongs. If the keys are
+   * not in memory, reads them in `tx`.
+   */
   read(tx: Tx): Promise<CompanyKeys>
   /**
    * Returns the keys of `company`. If the keys are not in memory, reads them in a separate
@@ -215,9 +219,9 @@ export interface BlobStore {
   /** Returns the size of a staged file in bytes, or undefined if the file does not exist. */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
-   * Continues the file of another process, after this process has taken over its upload: copies the
-   * bytes of that file to the file `staged`, and deletes that file. If several earlier processes
-   * have left files, uses the newest file. Does nothing if no process has left a file.
+   * Called after this process has taken over an upload. Copies the file of the previous process to
+   * the file `staged`, then deletes the file of the previous process. If several earlier processes
+   * have left files, uses the newest one. Does nothing if no process has left a file.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
   /** Creates the folder for a company's staged files. The folder survives a power failure. */
@@ -278,7 +282,7 @@ export interface BlobStore {
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /** Returns the staged files of a company whose last write was before `before`. */
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
-  /** Yields the tags of the kept files of a company. */
+  /** Yields the tag of each kept file of a company: the keyed hash (32 bytes) that names it. */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
    * Returns when the kept file with the tag `tag` was last written or moved. Returns undefined if

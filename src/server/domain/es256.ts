@@ -37,7 +37,10 @@ export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Ui
   )
 }
 
-/** The bytes before the point in the SubjectPublicKeyInfo (RFC 5480) of a P-256 key. */
+/**
+ * The first bytes of a P-256 public key in the form SubjectPublicKeyInfo (RFC 5480). The curve
+ * point of the key follows them.
+ */
 const keyPrefix = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 
 function toCoordinate(integer: Uint8Array): Buffer {

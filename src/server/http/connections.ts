@@ -105,9 +105,12 @@ export function limitConnections(
  * without progress, the connection is closed.
  */
 interface SendProgress {
-  /** The number of bytes that were still to be sent at that time. */
+  /** The number of bytes that were still to be sent when the socket last made progress. */
   left: number
-  /** The number of bytes that were written to the socket from its opening until that time. */
+  /**
+   * The value of `socket.bytesWritten` when the socket last made progress: the number of bytes
+   * written to it since it was opened.
+   */
   written: number
   /** The time of the last change of `left` or `written`, in milliseconds of `performance.now()`. */
   since: number

@@ -39,8 +39,8 @@ export function hasUnambiguousPath(target: string): boolean {
 }
 
 /**
- * The host names of parsed Host headers, by the text of the header. A service has few hosts, so
- * each header is parsed only once.
+ * A cache of the host names in Host headers, by the text of the header. Holds undefined for an
+ * invalid header. Is emptied when it holds `maxHeaders` entries and another one is added.
  */
 const hostsByHeader = new Map<string, string | undefined>()
 const maxHeaders = 1000

@@ -1,4 +1,7 @@
-import { checkStoredFiles, deleteFilesOfRemovedCompanies } from '../domain/deposits/file-checks.ts'
+import {
+  checkFilesAndDeleteOrphans,
+  deleteFilesOfRemovedCompanies
+} from '../domain/deposits/file-checks.ts'
 import type { Deps } from '../domain/deps.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
@@ -21,7 +24,11 @@ export function checkFilesJob(deps: Deps): Job {
     async run(stopping) {
       await deleteFilesOfRemovedCompanies(deps)
       await forEachCompany(deps, { job: name, stopping }, async company => {
-        const { missing, damaged, ...counts } = await checkStoredFiles(deps, company, rehashAnHour)
+        const { missing, damaged, ...counts } = await checkFilesAndDeleteOrphans(
+          deps,
+          company,
+          rehashAnHour
+        )
         deps.log.info({ company, ...counts }, 'files checked')
         if (missing.length + damaged.length > 0) {
           deps.log.error(

@@ -1,14 +1,16 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
 /**
- * Runs `work` as soon as fewer tasks with the same `key` are running than allowed, and returns its
- * result. Throws `unavailable` when too many tasks with this key are already waiting.
+ * Runs `work` and returns its result. While the maximum number of tasks with the same `key` is
+ * running, `work` waits for its turn. Throws `unavailable` if too many tasks with this key are
+ * already waiting.
  */
 export type ConcurrencyLimiter = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /**
- * Returns a function that runs at most `atOnce` tasks of a key at the same time, while at most
- * `waiting` further tasks of the key wait.
+ * Returns a function that runs at most `atOnce` tasks with the same key at the same time. Up to
+ * `waiting` more tasks with this key wait for their turn. Any further task fails with
+ * `unavailable`.
  */
 export function limitConcurrency({
   atOnce,

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http-headers/csp.ts'
-import { cachedUrlPathOf, findPage, notFoundPage } from '../../core/pages/page-table.ts'
+import { cacheUrlPathOf, findPage, notFoundPage } from '../../core/pages/page-table.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limiter.ts'
@@ -22,7 +22,7 @@ export interface SiteHandlerOptions {
   /** Calls the API within this process. */
   api: typeof fetch
   scheme: 'http' | 'https'
-  /** Port in links to other pages. Undefined for the default port of the scheme. */
+  /** Port in the public URLs of pages and API. Undefined for the default port of the scheme. */
   port: number | undefined
   log: {
     error(facts: object, text: string): void
@@ -52,8 +52,8 @@ const fileQuality = 9
 const messagesMaxAgeSeconds = 86_400
 
 /**
- * Creates the handler of HTTP requests to hosts of pages, not of the API. It serves static files,
- * and pages that come from the cache or are rendered by Astro.
+ * Creates the handler of HTTP requests for pages and static files. Pages come from the cache or are
+ * rendered by Astro. Requests to the hosts of the API never reach this handler.
  */
 export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   const { build, log } = options
@@ -197,7 +197,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       return
     }
     const isKnown = page !== notFoundPage
-    const address = `/${locale}${cachedUrlPathOf(page)}`.replace(/\/$/, '')
+    const address = `/${locale}${cacheUrlPathOf(page)}`.replace(/\/$/, '')
     try {
       const owner = await options.resolve(host)
       if (!owner) return plain(response, 421, 'Misdirected Request')

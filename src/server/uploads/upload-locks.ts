@@ -20,8 +20,8 @@ export interface UploadLock extends Disposable {
    */
   readonly stopped: AbortSignal
   /**
-   * Notes that the upload has `offset` bytes and that the call now waits for further bytes of its
-   * client.
+   * Notes that the upload now has `offset` bytes, and that the call waits for its client to send
+   * more.
    */
   awaitBytes(offset: number): void
   /** Ends what `awaitBytes` has begun: the call no longer waits for bytes of its client. */
@@ -31,7 +31,7 @@ export interface UploadLock extends Disposable {
    * server is still processing bytes of this client.
    */
   isActive(ms: number): boolean
-  /** Returns whether this call has written any bytes. */
+  /** Returns whether the call that holds this lock has written any bytes. */
   hasProgress(): boolean
 }
 
@@ -184,8 +184,8 @@ class Queue {
   }
 
   /**
-   * Ends the call that holds the lock if its client has sent nothing for `quietMs` while another
-   * call waits for the lock. Otherwise checks again later.
+   * While another call waits for the lock: ends the call that holds it as soon as its client has
+   * sent nothing for `quietMs`. Does nothing if no call waits, or while the server processes bytes.
    */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return

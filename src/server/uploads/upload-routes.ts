@@ -47,8 +47,8 @@ const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadat
 const handoverMs = [50, 100, 200, 400, 800]
 
 /**
- * A call of this process that is writing the bytes of an upload. `lease` keeps other processes from
- * writing to the upload, and `lock` other calls of this process.
+ * A call of this process that is writing the bytes of an upload. `lease` prevents other processes
+ * from writing to the upload. `lock` prevents other calls of this process from writing to it.
  */
 interface Writing {
   lease: WriteLease
@@ -66,9 +66,10 @@ export interface UploadHandler {
 
 /**
  * Creates the handler of `PUT /deposit` and of the tus 1.0 requests to `/uploads/{id}`. The tus
- * requests belong to uploads that `POST /deposit` has created. The handler uses the request objects
- * of Node and not Hono, because only these show when a client disconnects. Only one call at a time
- * writes an upload: a lock ensures this within the process, a lease between processes.
+ * requests belong to uploads that `POST /deposit` has created. The handler uses Node's request and
+ * response objects instead of Hono's, because only Node's show when a client disconnects. Only one
+ * call at a time writes to an upload: a lock ensures this within the process, and a lease ensures
+ * it between processes.
  */
 export function createUploadHandler(deps: Deps): UploadHandler {
   const writer = randomUUID()
@@ -191,9 +192,9 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   }
 
   /**
-   * Returns how many bytes of an upload have arrived. If all have arrived, first makes sure that
-   * the upload is marked as received. This is needed because a client that gets the full size
-   * relies on the deposit being created.
+   * Returns how many bytes of an upload have arrived. If all have arrived, marks the upload as
+   * received before it returns, unless it is marked already. Only marked uploads become deposits,
+   * and a client that gets the full size sends nothing more.
    */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size

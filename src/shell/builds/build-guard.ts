@@ -3,9 +3,10 @@ import { pageVersion, shellTranslator } from '../kit/page.ts'
 import { isUploading, waitForUploads } from '../upload-progress/running-uploads.ts'
 
 /**
- * Makes the browser load a page in full if its build or theme differs from that of the open page.
- * With ClientRouter alone, files of the old build may be missing on the server, and the content
- * security policy of the open page blocks the new theme. While uploads run, asks the person first.
+ * Makes the browser load a page in full if its build or its version of the company's configuration
+ * differs from that of the open page. ClientRouter would keep the scripts and the content security
+ * policy of the open page: the scripts may need files that the server no longer has, and the policy
+ * blocks a new theme. While uploads run, asks the person first.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {

@@ -15,7 +15,7 @@ export interface ConfirmOptions {
 
 /**
  * Shows a dialog with two answers and returns whether the person confirmed. Escape and a click
- * outside the dialog mean no, unless it is persistent.
+ * outside the dialog mean no. With `persistent`, they leave the dialog open.
  */
 export function confirmInDialog({
   text,

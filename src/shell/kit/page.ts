@@ -7,7 +7,7 @@ import {
   translator
 } from '../../i18n/index.ts'
 
-/** A page that the browser is replacing no longer exists after this many milliseconds. */
+/** Milliseconds after which the browser has removed a page that the person is leaving. */
 const replacingMs = 500
 
 /** Returns the language of the current page. */

@@ -55,7 +55,8 @@ interface PageCommand {
   page: PageName
   kind: Kind
   /**
-   * Feature that the person needs to see the command, such as `deposit`. Groups give it to people.
+   * A feature such as `deposit`, which people get from their groups. If set, only people with this
+   * feature see the command.
    */
   feature?: string
   /**

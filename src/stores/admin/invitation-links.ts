@@ -69,8 +69,8 @@ export async function createInvitationLinkFile(
 }
 
 /**
- * Creates the next links of `people` with one call. Returns the people for whom further calls are
- * needed, or undefined if there are none.
+ * Creates links for as many of `people` as one call allows. Returns the people for whom further
+ * calls are needed, or undefined if there are none.
  */
 async function createNext(
   people: LinkRecipients,

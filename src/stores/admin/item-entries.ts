@@ -18,9 +18,10 @@ interface Page {
 }
 
 /**
- * Creates the store of a list that belongs to the item of a page, such as the members of a group.
- * `load` loads one page of the list. `watch` is the function of this name from the item's store
- * (`createShownItem()`). With it, the list drops responses for an item that is no longer shown.
+ * Creates the store of a list that belongs to the item of an administration page, such as the
+ * members of a group. `load` loads the entries that `page` asks for. `watch` is the method `watch`
+ * of the item's store, which `createShownItem()` has created. The list uses it to drop responses
+ * for an item that is no longer shown.
  */
 export function createItemEntriesStore<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
@@ -51,9 +52,10 @@ export function createItemEntriesStore<Entry extends { id: string }>(
   }
 
   /**
-   * Makes a call that adds or removes `entry`, then changes the list in the same way. `added` has
-   * the entry to show at the top, and is empty if the call removes the entry. If the page no longer
-   * shows the item, leaves the list unchanged and returns false.
+   * Makes a call that adds an entry to the item `id`, or removes one (for example, a member of a
+   * group). Then makes the same change in the shown list. `added` is `[entry]` if the call adds the
+   * entry, and empty if the call removes it. An added entry appears at the top. Returns false and
+   * leaves the list unchanged if the page no longer shows the item.
    */
   async function change(
     id: string,
@@ -90,8 +92,9 @@ export function createItemEntriesStore<Entry extends { id: string }>(
     },
 
     /**
-     * Makes a call that adds an entry, and shows the entry at the top of the list. Returns whether
-     * the page still shows the item.
+     * Makes a call that adds `entry` to the item `id` (for example, a member to a group). Then
+     * shows the entry at the top of the list. Returns false and leaves the list unchanged if the
+     * page no longer shows the item.
      */
     add: (id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> =>
       change(id, entry, call, [entry]),

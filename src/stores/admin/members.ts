@@ -20,7 +20,7 @@ export interface LinkToPassOn {
   /** Id of the person who needs the link. */
   id: string
   link: string
-  /** Time until which the link works, in milliseconds since the epoch. */
+  /** Time until which `link` works, in milliseconds since the epoch. */
   until: number
 }
 

@@ -41,8 +41,8 @@ const startCheckOfAll = createLatestLoadTracker()
 const startLoad = createLatestLoadTracker()
 
 /**
- * Loads what an administrator should act on in a company into `$attention`. A previous result of
- * the same company stays visible meanwhile, even if loading fails.
+ * Loads `$attention`: what an administrator should act on in the company with the id `company`. A
+ * previous result of the same company stays visible during loading, also if loading fails.
  */
 export async function loadAttention(company: string): Promise<void> {
   const before = $attention.get()
@@ -58,10 +58,10 @@ export async function loadAttention(company: string): Promise<void> {
 }
 
 /**
- * Loads what operators should act on into `$attentionOfAllCompanies`. The previous result stays
- * visible meanwhile, even if loading fails.
+ * Loads `$attentionOfAllCompanies`: what operators should act on. The previous result stays visible
+ * meanwhile, even if loading fails.
  */
-export async function loadAllAttention(): Promise<void> {
+export async function loadAttentionOfAllCompanies(): Promise<void> {
   const isLatest = startCheckOfAll()
   const next = await resultOrError(() => api('getAllAttention', {}))
   if (!isLatest()) return

@@ -11,8 +11,8 @@ import type { BatchItemResult, SendBatch } from './batch-client.ts'
  */
 const callBytes = maxBatchBytes - 512 * 1024
 /**
- * Maximum number of calls at the same time. A second call starts only if the waiting files fill it,
- * so that there are few calls.
+ * Maximum number of calls at the same time. While one call runs, a second call starts only if
+ * enough files wait to make it full. This keeps the number of calls low.
  */
 const maxCalls = 2
 
@@ -34,9 +34,9 @@ interface FileOptions {
    */
   onSent: () => void
   /**
-   * Called if the server has accepted the file. Accepted files of a call are reported before the
-   * refused ones, because a refusal, such as a reached limit, may pause files that are not reported
-   * yet.
+   * Called if the server has accepted the file. All accepted files of a call are reported before
+   * any refused file. In another order, a refusal, such as a reached limit, could pause a file that
+   * the server has accepted.
    */
   onResult: (result: AcceptedFileResult) => void
 }
@@ -157,8 +157,8 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
 
 /**
  * Reports the result of each file. Calls `onResult` for all accepted files before it resolves or
- * rejects any promise. In another order, a refusal, such as a reached limit, could pause a file
- * that the server has accepted.
+ * rejects any promise. The reason is that a refused file can pause other files: a reached limit can
+ * pause all files of the category that have not been reported as accepted.
  */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {

@@ -210,10 +210,12 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * Cancels a deposit that is being sent in a batch, unless the server has already recorded it. To
-   * find out, reserves storage for the deposit with the same idempotency key. If the answer
-   * contains an upload, there is no record, and the upload is cancelled. If the answer contains no
-   * upload, waits for the record. If the answer is a duplicate, there is nothing to cancel.
+   * Cancels a deposit that is being sent in a batch, unless the server has already recorded it.
+   * Calls `POST /deposit` with the same idempotency key, because the answer shows whether the
+   * deposit is recorded. If the answer contains an upload, the deposit is not recorded, and the
+   * upload is cancelled. If the answer contains no upload, the deposit is recorded, and its state
+   * is updated with `expectRecord`. If the answer is a duplicate, the server has not made a new
+   * deposit, and there is nothing to cancel.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry
@@ -292,8 +294,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * Updates the deposit to which the history entry `request` belongs. Ignores a state of the entry
-   * that is older than the last known one.
+   * Updates the deposit to which the history entry `request` belongs. Does nothing if there is no
+   * such deposit, or if the deposit already has a newer copy of the history entry.
    */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)

@@ -211,8 +211,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
     /** Updates the summary immediately and returns it. */
     updateSummary,
     /**
-     * Begins a new batch of files. From now on the percentage of the summary ignores a deposit of
-     * an earlier batch once this deposit has ended.
+     * Begins a new batch of files. The deposits that are already in the list count toward `batch`
+     * and `percent` of the summary only while they have not ended.
      */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true

@@ -79,8 +79,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   const sentFiles = new Map<string, DepositEntry>()
   const recordedFiles = new Set<string>()
   /**
-   * The limits that the server has reported, by category id. In the category of a limit, the
-   * server will probably refuse further files of `fromBytes` bytes or more with the same `error`.
+   * The limits that the server has reported, by category id. If a further file in the category has
+   * at least `fromBytes` bytes, the server will probably refuse it with the same `error`.
    */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false

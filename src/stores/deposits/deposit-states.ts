@@ -95,8 +95,8 @@ interface Summarized {
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit was added before the current batch began. The summary counts such a deposit
-   * in `batch` and `percent` only until the deposit ends.
+   * Whether the deposit was added before the current batch began. Such a deposit counts in `batch`
+   * and `percent` of the summary as long as it has not ended. After that, it no longer counts.
    */
   isEarlier?: boolean
 }

@@ -97,8 +97,9 @@ export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, remo
 let isStarted = false
 
 /**
- * Adds files to the queue until it is full, and gives deposits whose file is missing their file
- * back. Returns the number of files that it has taken.
+ * Adds files to the queue until it is full. If a deposit in the queue has lost its file in a
+ * reload, a file with the same name and size continues that deposit instead, even if the queue is
+ * full. Returns the number of files that were added or that continue a deposit.
  */
 export function addFiles(files: readonly File[], category: DepositCategory): number {
   start()

@@ -6,8 +6,9 @@ import { type EventStreamOptions, openEventStream, StreamState } from './event-s
 const HistoryTabMessage = z.object({
   state: StreamState,
   /**
-   * `at`: sequence number of the last event that the leading tab has received. `before`: number of
-   * the event before it.
+   * Sequence number of the last event that the tab with the event stream has received. `before` is
+   * the number of the previous event; a tab that has not seen that event has missed events. In the
+   * message to a tab that has just joined, `before` equals `at`.
    */
   at: z.optional(z.string()),
   before: z.optional(z.string()),

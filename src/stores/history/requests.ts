@@ -195,7 +195,12 @@ export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
   return { request, deposit: await api('getDeposit', { id: request.deposit_id }) }
 }
 
-/** Returns the rows to show while the person reads the list: see `mergeShownRows()`. */
+/**
+ * Returns the rows to show so that the list does not move while the person reads it. `before` are
+ * the rows on the screen, and `present` are the rows that match the filter now. The result has all
+ * rows of `before`, each in the newest state that this tab has received. It also has the rows of
+ * `present`, except those newer than the first row of `before`.
+ */
 export function computeShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]

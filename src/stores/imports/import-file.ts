@@ -136,8 +136,9 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
 }
 
 /**
- * Returns whether a file has the same columns in another dialect. The choice of columns is then
- * kept. The encodings may differ, because an encoding affects only letters.
+ * Returns whether an opened file keeps its columns and headings when it is read in a new dialect.
+ * If so, the mapping of columns to fields is kept. The new dialect may have another encoding,
+ * because an encoding affects only letters.
  */
 function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: CsvDialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
@@ -194,7 +195,7 @@ export async function readFieldValues(
 }
 
 /** Reads at most `most` rows with all of their cells, beginning with row number `from`. */
-export async function readWholeRows({ file, dialect }: OpenedFile, from: number, most: number) {
+export async function readRowCells({ file, dialect }: OpenedFile, from: number, most: number) {
   const reader = await browserEnvironment().csvReader()
   return reader.take(file, dialect, { from, most })
 }

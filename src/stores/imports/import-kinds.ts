@@ -15,7 +15,7 @@ export interface StoredRow {
   kept: NotUndoneReason | null
 }
 
-/** Why a row is refused. `field` is the field with the wrong cell. */
+/** Why a row is refused. `field` is the name of the field whose value is refused. */
 export interface RowRefusalReason {
   field: string
   code: string

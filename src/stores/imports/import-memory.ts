@@ -30,8 +30,8 @@ export type SourceFileFormat = z.infer<typeof SourceFileFormat>
 
 const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 
-const originsKey = 'vidimus:import-files'
-const mostOrigins = 20
+const formatsKey = 'vidimus:import-files'
+const mostFormats = 20
 
 /**
  * Returns the fields that the person chose in the last import of this company and kind, by the
@@ -56,18 +56,18 @@ function columnsKey(kind: string): string {
 }
 
 /** Stores the format and columns of an imported file in this browser, for the last 20 imports. */
-export function rememberSourceFileFormat(origin: SourceFileFormat): void {
-  const others = origins().filter(({ id }) => id !== origin.id)
-  browserEnvironment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
+export function rememberSourceFileFormat(format: SourceFileFormat): void {
+  const others = formats().filter(({ id }) => id !== format.id)
+  browserEnvironment().store(formatsKey, JSON.stringify([format, ...others].slice(0, mostFormats)))
 }
 
 /** Returns the format and columns of an imported file, if this browser remembers them. */
 export function loadSourceFileFormat(id: string): SourceFileFormat | undefined {
-  return origins().find(each => each.id === id)
+  return formats().find(each => each.id === id)
 }
 
-function origins(): SourceFileFormat[] {
-  return z.array(SourceFileFormat).safeParse(read(originsKey)).data ?? []
+function formats(): SourceFileFormat[] {
+  return z.array(SourceFileFormat).safeParse(read(formatsKey)).data ?? []
 }
 
 /**

@@ -29,7 +29,7 @@ export type ShownImport =
       status: 'ready'
       item: Import
       /** Format and columns of the file. Undefined if this browser does not remember them. */
-      origin: SourceFileFormat | undefined
+      sourceFormat: SourceFileFormat | undefined
       /** Why sending the rows or loading the progress has failed. */
       error?: AppError
     }
@@ -175,7 +175,10 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   }
 }
 
-/** Starts a check of all rows, after they are sent or, for example, after a run has failed. */
+/**
+ * Starts a check of all rows of an import. All rows must have been sent. The check can be repeated,
+ * for example after a run has failed.
+ */
 export async function checkImport(kind: ImportKind, id: string): Promise<void> {
   await showResult(kind, kind.check(id))
 }
@@ -254,8 +257,9 @@ export async function setRowSkipped(
 }
 
 /**
- * Waits for the change of a row and shows the new verdicts. Returns the changed row, or undefined
- * if the page shows another import by then.
+ * Waits for `change`, the API call that changes a row, and then shows the import and its rows with
+ * their new verdicts. Returns the changed row with its verdict, or undefined if the page shows
+ * another import by then.
  */
 async function judgedRow(
   kind: ImportKind,
@@ -338,7 +342,7 @@ export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<St
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
-  $import.set({ status: 'ready', item, origin: loadSourceFileFormat(item.id) })
+  $import.set({ status: 'ready', item, sourceFormat: loadSourceFileFormat(item.id) })
   const hasMoved = before.status === 'ready' && before.item.state !== item.state
   if (hasMoved) $importRows.set(undefined)
   if (working.includes(item.state)) poll(kind, item.id)
@@ -361,7 +365,7 @@ function poll(kind: ImportKind, id: string): void {
 function update(item: Import): void {
   const now = $import.get()
   if (now.status === 'ready' && now.item.id === item.id)
-    $import.set({ status: 'ready', item, origin: now.origin })
+    $import.set({ status: 'ready', item, sourceFormat: now.sourceFormat })
 }
 
 function fail(error: AppError): void {

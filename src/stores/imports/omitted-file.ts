@@ -1,14 +1,14 @@
 import type { Import } from '../../contract/imports.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
-import { readWholeRows } from './import-file.ts'
+import { readRowCells } from './import-file.ts'
 import type { ImportKind, RowRefusalReason, StoredRow } from './import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from './import-memory.ts'
 import { fetchOmittedRows, findSentFile } from './imports.ts'
 
 interface OmittedFileOptions {
   item: Import
-  origin: SourceFileFormat | undefined
+  sourceFormat: SourceFileFormat | undefined
   labels: Readonly<Record<string, string>>
   /** Headings of the two added columns, which follow the columns of the imported file. */
   added: { row: string; error: string }
@@ -27,17 +27,17 @@ const rowsAtOnce = 5_000
 
 /**
  * Returns the refused and skipped rows as a CSV file, in the dialect of the imported file if this
- * browser knows it. Adds two columns: the row number in the imported file, and the errors. Includes
- * the cells of columns that were not imported only if the page still has the imported file.
- * Corrected cells have their new text.
+ * browser knows it. Adds two columns: the row number in the imported file, and the errors.
+ * Corrected cells have their new text. If the page no longer has the imported file, the columns
+ * that were not imported are empty or missing.
  */
 export async function createOmittedRowsFile(
   kind: ImportKind,
-  { item, origin, labels, added, errorOf }: OmittedFileOptions
+  { item, sourceFormat, labels, added, errorOf }: OmittedFileOptions
 ): Promise<Blob> {
   const omitted = await fetchOmittedRows(kind, item.id)
   const sent = findSentFile(item.id)
-  const { dialect, headings, columns } = origin ?? {
+  const { dialect, headings, columns } = sourceFormat ?? {
     dialect: plain,
     headings: kind.fields.map(({ name }) => labels[name] ?? name),
     columns: kind.fields.map(({ name }, column) => ({ field: name, column }))
@@ -55,7 +55,7 @@ export async function createOmittedRowsFile(
       // a cell that was not corrected stays as it is in the file, with its spaces
       if (kind.normalize({ [field]: cells[column] ?? '' })[field] !== now) cells[column] = now
     }
-    const number = origin ? spreadsheetRowNumber(row.row, origin) : row.row
+    const number = sourceFormat ? spreadsheetRowNumber(row.row, sourceFormat) : row.row
     return [...cells, String(number), row.reasons.map(errorOf).join(' ')]
   })
   const header = dialect.hasHeader ? [[...pad(headings, width), added.row, added.error]] : []
@@ -70,7 +70,7 @@ async function originalRows(
   const found = new Map<number, readonly string[]>()
   let number = sent.dialect.hasHeader ? 0 : 1
   for (let from: number | undefined = 1; from !== undefined && found.size < wanted.size; ) {
-    const part = await readWholeRows(sent, from, rowsAtOnce)
+    const part = await readRowCells(sent, from, rowsAtOnce)
     for (const { cells } of part.rows) {
       if (wanted.has(number)) found.set(number, cells)
       number += 1

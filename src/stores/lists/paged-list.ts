@@ -29,7 +29,10 @@ export type PagePosition = 'start' | 'head' | 'next'
 
 /** Holds the rows of a list and decides in which order they are shown. */
 export interface RowSource<Row, Query> {
-  /** Returns the rows to show for the query. Contains only rows that have been added. */
+  /**
+   * Returns the rows to show for the query, in the order in which they are shown. Loads nothing:
+   * rows that the source does not hold yet are missing from the result.
+   */
   rowsFor(query: Query): readonly Row[]
   /** Adds the rows of a loaded page to the source, then calls the list's `show()`. */
   add(page: readonly Row[], place: PagePosition): void

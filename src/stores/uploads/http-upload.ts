@@ -1,7 +1,10 @@
 /** A request that makes no progress and gets no response for this many milliseconds is aborted. */
 const stallMs = 60_000
 
-/** One HTTP request of an upload or a batch. `onProgress` gets the bytes of `body` sent so far. */
+/**
+ * One HTTP request of an upload or a batch. `onProgress` gets the number of bytes of `body` that
+ * have been sent so far, and the total number to send.
+ */
 export interface UploadRequest {
   method: string
   uri: string

@@ -18,8 +18,9 @@ export const RememberedUpload = z.object({
   key: z.string(),
   again: z.boolean(),
   name: z.string(),
-  /** Size in bytes of the file that the person chose. `type` is the media type of the same file. */
+  /** Size in bytes of the file that the person chose. */
   size: z.number(),
+  /** Media type of the file that the person chose. */
   type: z.string(),
   original: z.string(),
   stored: z.string(),

@@ -7,7 +7,10 @@ import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
-import { addAuditEntry, eraseAuditValues } from '../../../src/server/domain/audit/audit-entries.ts'
+import {
+  addAuditEntry,
+  eraseAuditValuesOfPeople
+} from '../../../src/server/domain/audit/audit-entries.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
 // G-05
@@ -183,7 +186,7 @@ test('erases what it tells of a person, and the chain still holds', async () => 
     enter(tx)
   })
   const before = await checkAuditLog(app.deps, company)
-  await inCompany(app.deps.db, company, tx => eraseAuditValues(tx, [id]))
+  await inCompany(app.deps.db, company, tx => eraseAuditValuesOfPeople(tx, [id]))
   // what somebody deleted who still exists was not erased with them
   expect(await checkAuditLog(app.deps, company)).toMatchObject({
     broken: { reason: 'its changed fields are missing' }

@@ -7,7 +7,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { errorForCaller } from '../../../src/server/api/kit/responses.ts'
 import { inCompany, type Tx } from '../../../src/server/db/scope.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
-import { readPersonUsageByGroup } from '../../../src/server/domain/limits/usage.ts'
+import { readTotalAndOwnUsage } from '../../../src/server/domain/limits/usage.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom } from '../../helpers/random.ts'
 import { retryWhileBusy } from '../../helpers/retry-while-busy.ts'
@@ -344,7 +344,7 @@ test.each([
       return rows
     }
     const counting = Object.assign(Object.create(tx), { run })
-    return readPersonUsageByGroup(counting, { company_id, user_id: ada.id, now: app.deps.clock() })
+    return readTotalAndOwnUsage(counting, { company_id, user_id: ada.id, now: app.deps.clock() })
   })
   expect(total.requests_used).toBe(100 + periods - 1)
   // those of the group, and the person's own

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkStoredFiles } from '../../../src/server/domain/deposits/file-checks.ts'
+import { checkFilesAndDeleteOrphans } from '../../../src/server/domain/deposits/file-checks.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
 const day = 86_400
@@ -11,7 +11,7 @@ test('finds nothing wrong with documents that are whole', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
   for (let n = 0; n < 3; n++) await app.deposit(ada, randomBytes(1000))
-  expect(await checkStoredFiles(app.deps, app.companies['acme.localhost'], 1)).toEqual({
+  expect(await checkFilesAndDeleteOrphans(app.deps, app.companies['acme.localhost'], 1)).toEqual({
     checked: 3,
     missing: [],
     damaged: [],
@@ -27,7 +27,7 @@ test('raises the alarm for a document that is gone, cut or changed', async () =>
   await rm(gone)
   await writeFile(cut, randomBytes(999))
   await writeFile(changed, randomBytes(1000))
-  const report = await checkStoredFiles(app.deps, app.companies['acme.localhost'], 1)
+  const report = await checkFilesAndDeleteOrphans(app.deps, app.companies['acme.localhost'], 1)
   expect(report.missing.toSorted()).toEqual([gone, cut].map(nameOf).toSorted())
   expect(report.damaged).toEqual([nameOf(changed)])
 })
@@ -49,9 +49,13 @@ test('removes files that belong to nothing after a day, and no others', async ()
     await writeFile(path, 'left by a crash')
     await utimes(path, 0, 0)
   }
-  expect((await checkStoredFiles(app.deps, app.companies['acme.localhost'], 0)).removed).toBe(0)
+  expect(
+    (await checkFilesAndDeleteOrphans(app.deps, app.companies['acme.localhost'], 0)).removed
+  ).toBe(0)
   app.wait(2 * day)
-  expect((await checkStoredFiles(app.deps, app.companies['acme.localhost'], 0)).removed).toBe(2)
+  expect(
+    (await checkFilesAndDeleteOrphans(app.deps, app.companies['acme.localhost'], 0)).removed
+  ).toBe(2)
   expect(await keptFiles(app)).toEqual([kept])
   expect(await readdir(join(staged, '..'))).toEqual([upload.slice('/uploads/'.length)])
 })

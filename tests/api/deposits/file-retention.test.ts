@@ -4,7 +4,7 @@ import { getDeposit } from '../../../src/contract/deposits.ts'
 import { getRequest } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { checkStoredFiles } from '../../../src/server/domain/deposits/file-checks.ts'
+import { checkFilesAndDeleteOrphans } from '../../../src/server/domain/deposits/file-checks.ts'
 import { eraseExpiredFiles } from '../../../src/server/domain/deposits/file-retention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
@@ -81,7 +81,7 @@ test('keeps a file that another deposit still needs', async () => {
   expect(await contentOf(short.deposit_id ?? '')).toBe(404)
   expect(await contentOf(long.deposit_id ?? '')).toBe(200)
   expect(long.keep_until).toBeUndefined()
-  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({
+  expect(await checkFilesAndDeleteOrphans(app.deps, ada.company, 1)).toMatchObject({
     missing: [],
     damaged: []
   })
@@ -100,7 +100,7 @@ test('erases a file that two deposits share when the last of them is due', async
   await erase(4)
   expect(await contentOf(last.deposit_id ?? '')).toBe(404)
   expect(await storageOf(ada)).toEqual(before)
-  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({
+  expect(await checkFilesAndDeleteOrphans(app.deps, ada.company, 1)).toMatchObject({
     missing: [],
     removed: 0
   })
@@ -121,7 +121,7 @@ test('leaves a file whose deletion failed to the next check of the files', async
   expect(await contentOf(deposit_id ?? '')).toBe(404)
   await erase(2)
   expect(await storageOf(ada)).toEqual(before)
-  const check = await checkStoredFiles({ ...app.deps, clock }, ada.company, 0)
+  const check = await checkFilesAndDeleteOrphans({ ...app.deps, clock }, ada.company, 0)
   expect(check).toMatchObject({ missing: [], removed: 1 })
 })
 
@@ -135,7 +135,7 @@ test('keeps a file that is deposited again while it is erased', async () => {
     expect(again.state).toBe('done')
     expect(await contentOf(again.deposit_id ?? '')).toBe(200)
   }
-  expect(await checkStoredFiles(app.deps, ada.company, 1)).toMatchObject({
+  expect(await checkFilesAndDeleteOrphans(app.deps, ada.company, 1)).toMatchObject({
     missing: [],
     damaged: []
   })

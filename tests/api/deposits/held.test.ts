@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createContentLink } from '../../../src/contract/deposits.ts'
 import { getRequest } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
-import { checkStoredFiles } from '../../../src/server/domain/deposits/file-checks.ts'
+import { checkFilesAndDeleteOrphans } from '../../../src/server/domain/deposits/file-checks.ts'
 import {
   countHeldUploads,
   listHeldUploads,
@@ -44,7 +44,10 @@ test('keeps the bytes of deposits that cannot be made, and makes the others', as
     })
   }
   app.wait(48 * hour)
-  expect(await checkStoredFiles(app.deps, acme, 1)).toMatchObject({ missing: [], removed: 0 })
+  expect(await checkFilesAndDeleteOrphans(app.deps, acme, 1)).toMatchObject({
+    missing: [],
+    removed: 0
+  })
 
   const token = await app.signIn(ada)
   const [id = ''] = requests

@@ -4,7 +4,7 @@ import {
   createJavaScriptHasher,
   fingerprintFile,
   fingerprintInPieces,
-  maxDigestedFileBytes,
+  maxFileBytesForBrowserDigest,
   minFileBytesForHashLock
 } from '../../../src/workers/fingerprint.ts'
 
@@ -47,12 +47,12 @@ test('leaves a file to the browser up to 32 MB, and where the browser has a dige
       return new ArrayBuffer(32)
     }
   }
-  const largest = new Blob([Buffer.alloc(maxDigestedFileBytes)])
-  const larger = new Blob([Buffer.alloc(maxDigestedFileBytes + 1)])
+  const largest = new Blob([Buffer.alloc(maxFileBytesForBrowserDigest)])
+  const larger = new Blob([Buffer.alloc(maxFileBytesForBrowserDigest + 1)])
   expect(await fingerprintFile(largest, {}, { subtle, locks: freeLock() })).toBe('00'.repeat(32))
   expect(await fingerprintFile(larger, {}, { subtle })).toBe(await fingerprintInPieces(larger))
   expect(await fingerprintFile(new Blob([]), {}, {})).toBe(empty)
-  expect(sizes).toEqual([maxDigestedFileBytes])
+  expect(sizes).toEqual([maxFileBytesForBrowserDigest])
 })
 
 test('hashes one large file at a time as a whole, and small files beside it', async () => {

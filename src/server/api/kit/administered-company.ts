@@ -5,7 +5,10 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { requireAdministeredCompany } from '../../domain/companies/companies.ts'
-import { getPrimaryTenant, readPrimaryOrOldestHost } from '../../domain/companies/served-hosts.ts'
+import {
+  getTenantOnPrimaryHost,
+  readPrimaryOrOldestHost
+} from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
@@ -61,7 +64,7 @@ export function administeredCompanyId(c: ApiContext): CompanyId {
  */
 export async function administeredTenant(c: ApiContext): Promise<Tenant> {
   const [tenant, acting] = [c.get('tenant'), administeredCompanyId(c)]
-  return acting === tenant.company_id ? tenant : getPrimaryTenant(c.get('deps'), acting)
+  return acting === tenant.company_id ? tenant : getTenantOnPrimaryHost(c.get('deps'), acting)
 }
 
 /**

@@ -55,8 +55,8 @@ interface Bindings {
   /** Hands an event stream to the HTTP listener, which writes it after the response headers. */
   takeStream?: (stream: EventStream) => void
   /**
-   * Hands the body of the response `answer` to the HTTP listener, which writes it after the
-   * response headers.
+   * Hands `text` to the HTTP listener, which writes it as the body of the response after the
+   * headers. `answer` is that response, without a body.
    */
   takeText?: (answer: Response, text: string) => void
 }

@@ -36,9 +36,9 @@ export async function csvDownload(
 
 /**
  * Returns the chunks of a CSV file as a stream of bytes. `first` has already been read from
- * `chunks`. Reads a chunk only when the client is ready for it, so a slow client uses no memory.
- * Calls `isAllowed` before it reads each further chunk. If that returns false, the stream fails and
- * the download breaks off.
+ * `chunks`. Reads a chunk only when the client is ready for it, so that chunks do not pile up in
+ * memory if the client is slow. Calls `isAllowed` before it reads each further chunk. If that
+ * returns false, the stream fails and the download breaks off.
  */
 function bytesOf(
   chunks: AsyncGenerator<string, void, void>,

@@ -30,12 +30,13 @@ export interface InFlightCall {
    */
   readonly caller: WaitingClient | undefined
   /**
-   * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
-   * id of the person or, if a program calls, of the API key. Calls with a batch of deposits are
-   * counted in a tracker of their own. There, `id` is the id of the person to whom the API key
-   * belongs, or of the account of a company's API key. All API keys of a person thus share one
-   * limit. Throws `rate_limited` when the caller has too many calls at the same
-   * time.
+   * Counts the call toward the limit of one caller, in addition to the company's limit. Throws
+   * `rate_limited` when the caller has too many calls at the same time.
+   *
+   * In the tracker of all calls, `id` is the id of the person or, if a program calls, of the API
+   * key. Calls with a batch of deposits also count in a second tracker. In the second tracker, `id`
+   * is the id of the person to whom the API key belongs, so that all API keys of a person share one
+   * limit. For an API key of a company, it is the id of the account that was created for the key.
    */
   countPerson(id: string): void
   end(): void

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addAuditEntry, eraseAuditValues } from '../audit/audit-entries.ts'
+import { addAuditEntry, eraseAuditValuesOfPeople } from '../audit/audit-entries.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
@@ -46,7 +46,7 @@ export async function eraseUsers(
   const ids = people.map(({ id }) => id)
   const emails = people.map(({ email }) => email)
   await eraseRows(tx, { ids, emails })
-  await eraseAuditValues(tx, ids)
+  await eraseAuditValuesOfPeople(tx, ids)
   const now = deps.clock()
   await updateInCompany(tx, 'user')
     .set({

@@ -191,9 +191,10 @@ export function requireInvitable({ state }: Pick<MemberWithLockedRow, 'state'>):
 }
 
 /**
- * Queues new invitation mails for people whom `requireInvitable` accepts. Returns an item for each
- * person, in the order of `members`. `queued_until` is the time when the mail will be sent. It is
- * absent if no limit delays the mail.
+ * Queues a new invitation mail for each of `members`, except for people whose invitation is already
+ * scheduled for later. The caller must have checked each member with `requireInvitable`. Returns an
+ * item for each member, in the given order. `queued_until` is the time when the mail will be sent.
+ * It is absent if no limit delays the mail.
  */
 export async function queueInvitationsAgain(
   tx: Tx,
@@ -316,7 +317,7 @@ const maxPerCompanyDay = 5000
 
 interface Reservation {
   due: Date
-  /** False if an invitation to this e-mail is already queued for the time `due`. */
+  /** False if an earlier call has already reserved the time `due` for this e-mail. */
   isNew: boolean
 }
 

@@ -237,8 +237,8 @@ export async function disableMembers(
 }
 
 /**
- * Enables people in the transaction `tx`. Returns the ids of the people who were disabled until
- * now.
+ * Enables the people `members`. Runs in the transaction `tx`. Returns the ids of those who were
+ * disabled until now.
  */
 export async function enableMembers(
   tx: Tx,
@@ -257,8 +257,8 @@ export async function enableMembers(
 }
 
 /**
- * Ends all sessions of people in the transaction `tx`. Throws `not_oneself` if the caller is among
- * them.
+ * Ends all sessions of the people `members`. Runs in the transaction `tx`. Throws `not_oneself` if
+ * the caller is one of these people.
  */
 export async function signOutMembers(
   tx: Tx,

@@ -18,7 +18,7 @@ export interface MemberWithLockedRow {
   permissions: string[]
 }
 
-/** The people whose rows `lockMemberRows` has locked. */
+/** The people whose rows `lockMemberRows` has locked, and whether the caller is an operator. */
 export interface MembersWithLockedRows {
   /** Whether the caller is an operator. */
   isOperator: boolean

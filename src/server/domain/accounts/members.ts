@@ -15,7 +15,7 @@ import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { readGroups, requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { readPersonUsageByGroup } from '../limits/usage.ts'
+import { readTotalAndOwnUsage } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
 import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
 import { waitingSignUpCondition } from './member-row-locks.ts'
@@ -109,7 +109,7 @@ export async function getUserUsage(
     const ids = member.groups.map(group => group.id)
     const [groups, { total, own }] = await Promise.all([
       readGroups(tx, deps, ids),
-      readPersonUsageByGroup(tx, { company_id, user_id: id, now: deps.clock() })
+      readTotalAndOwnUsage(tx, { company_id, user_id: id, now: deps.clock() })
     ])
     const none = { requests_used: 0, storage_used: 0 }
     return { total, groups: groups.map(group => ({ ...group, own: own.get(group.id) ?? none })) }

@@ -98,9 +98,10 @@ export async function checkUserImportRows(
 }
 
 /**
- * Returns the numbers of the rows with one of `emails` whose verdict is out of date. Of several
- * rows with the same e-mail, the first is accepted, and the others are refused as its duplicates.
- * A verdict is out of date if another row is the first now.
+ * Returns the numbers of the rows with one of `emails` that must be checked again. Of several rows
+ * with the same e-mail, all but the first are duplicates, and they store the number of the first.
+ * A skipped row does not count as the first. A row must be checked again if what it stores is no
+ * longer true, for example because the first row has been skipped.
  */
 export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx

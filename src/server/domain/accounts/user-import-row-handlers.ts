@@ -195,8 +195,8 @@ async function withdrawInvitations(
 }
 
 /**
- * Yields, in batches, the people whom a run has created. After an undo, yields only those whom the
- * undo has removed.
+ * Yields, in batches, the people whom a run has created. If the run is being undone, omits the
+ * people whom the undo does not remove, such as those whose account is activated.
  */
 async function* createdPeople(
   tx: Tx,
@@ -319,10 +319,11 @@ async function removePeople(
 }
 
 /**
- * Restores the usernames and languages that people had before a run changed them, and ends the
- * memberships of groups that the run added. Skips administrators and deleted people. For other
- * people, does not restore a value that has been changed again since. If anything of a person is
- * not restored, stores the reason in the column `kept` of the import row.
+ * Undoes the changes that an import run made to existing people. Restores their former usernames
+ * and languages, and deletes the group memberships that the run added. Skips administrators and
+ * deleted people. Keeps a username or language that has been changed again since the run. If a
+ * person is skipped, or anything has been changed again, stores the reason in the column `kept` of
+ * the import row.
  */
 async function restorePeople(
   tx: Tx,

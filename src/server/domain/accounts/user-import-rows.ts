@@ -103,7 +103,8 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
 /**
  * Marks rows of a checked import as skipped, so that a run leaves them out. With `skip` false,
  * removes the mark. Checks these rows again, and other rows with the same e-mails if their verdicts
- * are out of date. Throws `not_found` if the import has no row with one of the numbers `rows`.
+ * are out of date. Throws `not_found` and changes nothing if any of the row numbers in `rows` does
+ * not exist in the import. Throws `import_state` unless the import's state is `checked`.
  */
 export async function skipUserImportRows(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -142,9 +143,10 @@ interface Changed {
 const checkedAgainAtOnce = 2_000
 
 /**
- * Checks the changed rows of an import: those with the numbers `numbers`. `rows` contains their
- * e-mails. Also checks other rows with these e-mails if their verdicts are out of date: for
- * example, a row is no longer a duplicate. Returns how many rows of the import have each verdict.
+ * Checks changed rows of an import again. `numbers` contains their row numbers. `rows` contains
+ * their e-mails before and after the change. Also checks other rows with these e-mails if their
+ * verdicts are out of date, for example because a row is no longer a duplicate. Returns how many
+ * rows of the import have each verdict.
  */
 async function checkAgain(
   tx: Tx,

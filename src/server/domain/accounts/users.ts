@@ -11,7 +11,7 @@ import { chooseMailLinkDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
-import { readPersonUsageByGroup } from '../limits/usage.ts'
+import { readTotalAndOwnUsage } from '../limits/usage.ts'
 import { type AuthenticatedCaller, renewAccessToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 import { insertSignUp } from './signups.ts'
@@ -169,7 +169,7 @@ export async function readUser(
   const [row, groups, usage] = await Promise.all([
     asked,
     pending ? [] : readFeatures(tx, company_id, id),
-    pending ? undefined : readPersonUsageByGroup(tx, { company_id, user_id: id, now: deps.clock() })
+    pending ? undefined : readTotalAndOwnUsage(tx, { company_id, user_id: id, now: deps.clock() })
   ])
   // the sign-up was confirmed or deleted after the caller was authenticated
   if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })

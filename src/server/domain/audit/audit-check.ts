@@ -145,8 +145,9 @@ export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry'
 }
 
 /**
- * Returns what is wrong with the stored record of which fields an action has changed, or undefined
- * if nothing is wrong.
+ * Compares the changed fields stored for an entry with the commitment (a salted hash of them) in
+ * the entry. Returns a description of the fault: the fields do not match the commitment, or they
+ * are missing although they were not erased. Returns undefined if there is no fault.
  */
 function faultOf(entry: Entry): string | undefined {
   const { company_id, id, action, changes, salt, value, person, deleted_at } = entry

@@ -51,8 +51,8 @@ interface AuditedChange {
  * Records a change in the audit log of the changed company. Records nothing if `before` and `after`
  * are given and equal. If the actor belongs to another company, also adds an entry without the
  * changed fields to the log of the actor's company. The entries are written at the end of the
- * transaction, or by `recordRequestState` if that comes earlier. A later call then throws, because
- * a transaction must lock the audit log before the evidence log.
+ * transaction, or earlier by a call of `recordRequestState`. After such a call, `addAuditEntry`
+ * throws, because a transaction must lock the audit log before the evidence log.
  */
 export function addAuditEntry(
   tx: Tx,
@@ -133,6 +133,6 @@ const auditSql = `
  * Erases from the company's audit log the changed fields that concern the people with these ids.
  * The entries and their hashes stay, so the log can still be verified.
  */
-export async function eraseAuditValues(tx: Tx, ids: readonly string[]): Promise<void> {
+export async function eraseAuditValuesOfPeople(tx: Tx, ids: readonly string[]): Promise<void> {
   await sql`select erase_audit_values(id) from unnest(${ids}::uuid[]) as person (id)`.execute(tx)
 }

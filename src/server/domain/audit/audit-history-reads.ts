@@ -3,7 +3,10 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { type AdminCall, addAuditEntry } from './audit-entries.ts'
 
-/** The shortest time between two entries about the same reader of the history, in milliseconds. */
+/**
+ * The shortest time, in milliseconds, between two entries of the audit log which say that the same
+ * administrator has read the history.
+ */
 const entryMs = 10 * 60_000
 
 /**

@@ -106,9 +106,9 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.i
 }
 
 /**
- * Creates a category. No group may use it at first. If its name in one language is left out, the
- * name in the other language is used. Throws `name_taken` if another category of the company has
- * one of the names.
+ * Creates a category that no group is allowed to use yet. If its name in one language is left out,
+ * the name in the other language is used. Throws `name_taken` if another category of the company
+ * has one of the names.
  */
 export async function createCategory(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,

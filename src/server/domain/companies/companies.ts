@@ -132,7 +132,7 @@ export async function readCompany(tx: Tx | TxWithoutCompany, id: CompanyId): Pro
  * Returns whether a company other than that of `tx` has the name `name` and has claimed the host
  * `host`. The caller then refuses to create the company of `tx`, because it would be a duplicate.
  */
-export async function isNameAndHostTaken(
+export async function isNameAndHostPairTaken(
   tx: Tx,
   { name, host }: { name: string; host: string }
 ): Promise<boolean> {

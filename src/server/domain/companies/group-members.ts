@@ -11,7 +11,11 @@ interface Membership extends AdminCall {
   user_id: string
 }
 
-/** Makes a person a member of a group. Does nothing if the person is a member already. */
+/**
+ * Makes a person a member of a group. Does nothing if the person is a member already. Throws
+ * `not_found` if the company has no such group or person, and `email_unconfirmed` if the person has
+ * not confirmed the sign-up yet.
+ */
 export async function addGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
@@ -21,7 +25,11 @@ export async function addGroupUser(deps: AuditDeps, input: Membership): Promise<
   })
 }
 
-/** Ends a person's membership of a group. Does nothing if the person is not a member. */
+/**
+ * Ends a person's membership of a group. Does nothing if the person is not a member. Throws
+ * `not_found` if the company has no such group or person, and `email_unconfirmed` if the person has
+ * not confirmed the sign-up yet.
+ */
 export async function removeGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)

@@ -170,7 +170,10 @@ interface Allowance extends AdminCall {
   category_id: string
 }
 
-/** Lets the members of a group use a category. Does nothing if they may use it already. */
+/**
+ * Lets the members of a group use a category. Does nothing if they may use it already. Throws
+ * `not_found` if the company has no such group or category.
+ */
 export async function addGroupCategory(deps: AuditDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   const add = async (tx: Tx) => {
@@ -192,7 +195,10 @@ export async function addGroupCategory(deps: AuditDeps, input: Allowance): Promi
   await withDefaultGroupError(() => inCompany(deps.db, company_id, add))
 }
 
-/** Ends the right of a group's members to use a category. Does nothing if they may not use it. */
+/**
+ * Ends the right of a group's members to use a category. Does nothing if they may not use it.
+ * Throws `not_found` if the company has no such group or category.
+ */
 export async function removeGroupCategory(deps: AuditDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {

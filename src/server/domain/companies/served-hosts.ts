@@ -13,7 +13,10 @@ import { isLocalhost } from './host-names.ts'
  */
 const freshMs = 1000
 
-/** Finds the company of a host. Listens to signals until it is disposed. */
+/**
+ * Finds the company of a host and caches the result. Listens to `deps.signals` for changes until it
+ * is disposed.
+ */
 export interface TenantCache {
   /**
    * Returns the company whose pages are on a host such as `docs.acme.fr`, or undefined for an
@@ -54,7 +57,10 @@ export function openTenantCache(
   }
 }
 
-/** The hosts that are served, kept in memory. Listens to signals until it is disposed. */
+/**
+ * Keeps the list of served hosts in memory. Listens to `deps.signals` for changes of the list until
+ * it is disposed.
+ */
 export interface ServedHosts {
   /**
    * Returns whether pages or the API are served on a host. Returns false for `localhost` names.
@@ -231,7 +237,7 @@ export function webOriginOf({ settings }: Pick<Deps, 'settings'>, host: string):
  * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if
  * it has none.
  */
-export async function getPrimaryTenant(
+export async function getTenantOnPrimaryHost(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<Tenant> {
@@ -249,8 +255,9 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 
 /**
  * Returns the host of the company's primary domain. If the company has no primary domain, returns
- * the host of its oldest domain, even if no pages are served there. Used for mails that an operator
- * of another company causes and whose links need not work, such as the notice of a deletion.
+ * the host of its oldest domain, even if no pages are served there. Used when an operator of
+ * another company administers this company, for mails whose links need not work, such as the
+ * notice of a deletion.
  */
 export async function readPrimaryOrOldestHost(
   deps: Pick<Deps, 'db'>,

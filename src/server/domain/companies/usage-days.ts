@@ -18,7 +18,10 @@ interface UsageQuery {
   company_id: CompanyId
   /** The id of a group of the company. Undefined for the usage of the whole company. */
   group?: string | undefined
-  /** The first day to return, in UTC, such as `2026-11-22`. If undefined, 30 days are returned. */
+  /**
+   * The first day to return, in UTC, such as `2026-11-22`. If undefined, the 30 days that end with
+   * `to` are returned.
+   */
   from?: string | undefined
   /** The last day to return, in UTC. Today if undefined. */
   to?: string | undefined

@@ -21,5 +21,5 @@ export const demoTheme: Theme = {
   logo: marchandLogo
 }
 
-/** The name of the demonstration's company and domain. */
+/** Name of the demonstration's company. Also the `name` and the page `title` of its domain. */
 export const demoCompanyName = 'Étude Marchand'

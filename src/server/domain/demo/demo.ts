@@ -206,9 +206,9 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
 }
 
 /**
- * Returns the person's upload whose entry in the history was created exactly at the time of
- * `deps.clock()`, or undefined if there is none. Every deposit of the demonstration has a time of
- * its own, so this time identifies the upload of the deposit.
+ * Returns the upload of the deposit that is being created, or undefined if it has none yet. The
+ * upload is found by the creation time of its entry in the history. This time is `deps.clock()`,
+ * which the caller sets to a different time for each deposit of the demonstration.
  */
 async function uploadOf(
   deps: Deps,

@@ -44,7 +44,7 @@ const movesAtOnce = 4
  * One file of `POST /deposit/batch`. Its bytes are on disk and match the announced fingerprint.
  * `key` is the idempotency key of this file.
  */
-export interface BatchItem {
+export interface StagedBatchItem {
   key: string
   deposit: NewDeposit
   staged: StagedFile
@@ -58,7 +58,7 @@ interface BatchInput {
   user_id: string
   /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
   actor: string
-  items: readonly BatchItem[]
+  items: readonly StagedBatchItem[]
   caller: WaitingClient | undefined
 }
 
@@ -66,7 +66,7 @@ interface BatchInput {
  * A file of a batch, with its digests and the tag (keyed hash) under which its bytes are stored.
  */
 interface Candidate {
-  item: BatchItem
+  item: StagedBatchItem
   /** The index of the file in the batch. */
   at: number
   original: Buffer
@@ -113,7 +113,7 @@ export async function depositBatch(deps: Deps, input: BatchInput): Promise<Batch
   return answers
 }
 
-async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Candidate> {
+async function candidateOf(deps: Deps, item: StagedBatchItem, at: number): Promise<Candidate> {
   const { company_id } = item.staged
   const original = Buffer.from(item.deposit.original, 'hex')
   const stored = Buffer.from(item.deposit.stored, 'hex')
@@ -409,8 +409,9 @@ class Batch {
   }
 
   /**
-   * Removes what `#keepFiles` has written to the database for items that were refused afterwards,
-   * because parallel calls had used up the quota.
+   * Undoes what `#keepFiles` wrote to the database for `items`. These items passed the checks, but
+   * could not be charged, because parallel calls had used up the quota. Does not delete files:
+   * after the transaction, `depositBatch` deletes those that nothing else refers to.
    */
   async #giveUpFiles(items: Accepted[]): Promise<void> {
     for (const { blobTag } of items.filter(isKept)) {

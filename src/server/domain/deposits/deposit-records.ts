@@ -35,8 +35,9 @@ export interface NewDepositRecord {
   names: NamesInDepositRecord
   original: Buffer
   /**
-   * What a deposit stores: the digest of the bytes, the tag (keyed hash) that names the file, and
-   * the group that pays. Undefined if only the fingerprint is stored.
+   * Describes the file that the service stores for the deposit. `stored` is the SHA-256 of its
+   * bytes. `blobTag` is the keyed hash of `stored` and names the file on disk. `group_id` is the
+   * group that is charged for the file. Undefined if only the fingerprint is stored, not the file.
    */
   kept: { stored: Buffer; blobTag: Buffer; group_id: string } | undefined
   transform: Record<string, unknown> | null
@@ -68,7 +69,11 @@ interface NamesQuery {
   category_id: string
 }
 
-/** Reads the names for the record of a deposit. */
+/**
+ * Reads, for the record of a deposit, the name of the company's evidence log, the depositor's
+ * account and username, and the category's English name, visibility and retention. Throws if the
+ * user or the category does not exist.
+ */
 export async function readNamesForRecord(tx: Tx, of: NamesQuery): Promise<NamesInDepositRecord> {
   const [row] = await tx.run(namesOf, of)
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)

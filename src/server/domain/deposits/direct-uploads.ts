@@ -238,7 +238,8 @@ async function withCategory(
 }
 
 /**
- * Frees the idempotency key of an upload that has ended, unless a later call has already used it.
+ * Frees the idempotency key of an upload that has ended, so that the key can be used again. Does
+ * nothing if the key already belongs to another upload.
  */
 async function forget(tx: Tx, file: DirectUploadFile, upload: Upload): Promise<void> {
   await deleteStoredResponse(tx, callOf(file, undefined), { upload_id: upload.id })

@@ -41,7 +41,7 @@ export interface FileCheckReport {
  * files to read, from 0 to 1. Deletes files older than a day that belong to no upload and no
  * deposit.
  */
-export async function checkStoredFiles(
+export async function checkFilesAndDeleteOrphans(
   deps: Deps,
   company_id: CompanyId,
   rehash: number
@@ -141,8 +141,9 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
 }
 
 /**
- * Deletes the kept files that no row of the table `blob` names and that are older than `before`.
- * Returns the number of deleted files. Looks up the rows of many files with one query.
+ * Deletes files from the final storage (not staged files) if they were last written or moved before
+ * `before` and belong to no upload and no deposit. Returns the number of deleted files. Looks up
+ * the rows of many files with one query.
  */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0

@@ -41,8 +41,8 @@ export async function listHeldUploads(
 }
 
 /**
- * Returns how many uploads of the company are held, because every attempt to create their deposits
- * has failed.
+ * Returns the number of held uploads of the company. An upload is held after every attempt to
+ * create its deposit has failed.
  */
 export async function countHeldUploads(
   deps: Pick<Deps, 'db'>,

@@ -67,9 +67,9 @@ export async function releaseIdleUploadReservations(
 }
 
 /**
- * Ends one upload of the company that has been idle too long, with the state `lapsed`: the one that
- * has been idle longest. An upload is idle while no byte arrives. Too long is a day, or ten minutes
- * for an upload of `PUT /deposit`. Returns whether there was such an upload.
+ * Ends one upload of the company that has received no byte for a day, or for ten minutes if it is
+ * an upload of `PUT /deposit`. Of several such uploads, ends the one that has been idle longest.
+ * The upload gets the state `lapsed`. Returns false if there is no such upload.
  */
 export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()

@@ -39,11 +39,11 @@ export interface WriteLease {
  * - If another process has a lease that has not expired, `writer` gets none. Returns `heldUntil`,
  *   the time at which the other lease expires.
  * - If the previous process has ended its lease, `writer` continues the existing file.
- * - If the lease of the previous process has expired, `writer` gets a new file, because the
- *   previous process may still have the old file open. The upload's generation then grows by one.
- * After waiting for the other process, the caller tries again and passes `heldUntil` as `ignored`.
- * A lease that expires exactly at the time `ignored` counts as expired: the other process has not
- * renewed it meanwhile, and has probably died.
+ * - If the lease of the previous process has expired, that process may still have the file open.
+ *   `writer` then gets a new file, and the number `generation` of the upload grows by one.
+ * A caller that got no lease waits and tries again. On its last try it passes the first `heldUntil`
+ * as `ignored`. If the other lease still expires at exactly that time, the other process has not
+ * renewed it during the wait and has probably died. The lease then counts as expired.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

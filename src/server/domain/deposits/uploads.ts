@@ -7,7 +7,10 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type NewRequestState, recordRequestState } from '../history/requests.ts'
 import { recordFailedDeposit, releaseReservation, reserveStorageAgain } from '../limits/quotas.ts'
 
-/** An upload, with the state and facts of its request (entry of the history). */
+/**
+ * An upload, together with columns of its request (its entry in the history). `request_state`,
+ * `request_created` and `request_facts` are read from the request.
+ */
 export interface Upload {
   company_id: CompanyId
   id: string
@@ -19,11 +22,14 @@ export interface Upload {
   media_type: string
   name: string
   /**
-   * The declared digest of the file that the person chose, encrypted. Null for `PUT /deposit` until
-   * its last byte has arrived. Deleted (null) when the upload is settled.
+   * The digest that was declared for the file that the person chose. The digest is encrypted. Null
+   * for `PUT /deposit` until its last byte has arrived. Deleted (null) when the upload is settled.
    */
   original: Buffer | null
-  /** The declared digest of the file to store, encrypted. Null whenever `original` is null. */
+  /**
+   * The digest that was declared for the file to store. The digest is encrypted. Null whenever
+   * `original` is null.
+   */
   stored: Buffer | null
   transform: Record<string, unknown> | null
   /**
@@ -40,7 +46,10 @@ export interface Upload {
   attempts: number
   group_id: string
   period_start: Date
-  /** When bytes last arrived. An upload without progress lapses. */
+  /**
+   * When bytes last arrived, or when the upload was created. If no more bytes arrive, the upload
+   * ends with the state `lapsed`: after ten minutes for `PUT /deposit`, otherwise after a day.
+   */
   active_at: Date
   /**
    * The number of times that another process has taken over the upload. Each takeover begins a new
@@ -193,16 +202,18 @@ async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
 }
 
 /**
- * Sets the field `released` of an upload: the number of its missing bytes for which no storage is
- * reserved any more.
+ * Sets the field `released` of an upload. This many of its bytes have not arrived yet and no longer
+ * have storage reserved for them.
  */
 export async function storeReleasedByteCount(tx: Tx, id: string, released: number): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }
 
 /**
- * Ends an upload without creating a deposit, in the transaction `tx`: releases its reservation,
- * deletes its digests and records the new state of its request (entry of the history).
+ * Ends an upload without creating a deposit, in the transaction `tx`. Releases the quota that is
+ * reserved for the upload, and deletes the upload's digests. Gives the upload's entry in the
+ * history the state `state` and the error code `code`. With the state `failed`, also counts a
+ * failed deposit in the group's daily statistics.
  */
 export async function endUploadWithoutDeposit(
   tx: Tx,
@@ -225,7 +236,8 @@ const released = { writer: null, writer_until: null }
 
 /**
  * Sets the state of an upload and ends its write lease. If the new state is `settled`, also ends
- * the lease for the creation of the deposit, and deletes the upload's digests and transform.
+ * the lease for the creation of the deposit, and deletes the upload's digests and its `transform`
+ * (how the browser reduced the picture).
  */
 export async function setUploadState(
   tx: Tx,
@@ -243,7 +255,8 @@ export async function setUploadState(
 
 /**
  * Returns the quota that is reserved for an upload at present: one request of the request limit,
- * and storage for its bytes. Missing bytes whose storage was released do not count.
+ * and storage for the bytes of its file. The field `released` counts missing bytes for which no
+ * storage is reserved any more. These are not included.
  */
 export function reservedQuotaOf(upload: Upload) {
   const { user_id, group_id, period_start, size, released, request_created } = upload

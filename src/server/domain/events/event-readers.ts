@@ -30,8 +30,8 @@ export interface EventSubscriber {
   /** The host on which the stream was opened. */
   readonly host: string
   /**
-   * Receives the person's events since the previous call. The stream then has all events up to the
-   * sequence number `until`.
+   * Hands the stream the person's events up to the sequence number `until`. They begin after the
+   * `until` of the previous call of `deliver` or `readFromDatabase`. `events` may be empty.
    */
   deliver(events: FormattedEvent[], until: number): void
   /**
@@ -76,8 +76,8 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
 
 interface SubscriberState {
   /**
-   * The number of the subscription: 1 for the first subscription to this reader, 2 for the second.
-   * It tells whether a stream subscribed while a page was being read.
+   * The number of this subscription. A reader numbers its subscriptions from 1 in their order. By
+   * this number, `readPage` finds the streams that subscribed while it was reading events.
    */
   joined: number
   /** When the session of the subscriber was last checked, in milliseconds since 1970. */

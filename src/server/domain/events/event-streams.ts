@@ -32,7 +32,8 @@ const maxHeldChars = 256 * 1024
 /** The connection or other target to which a stream writes its events. */
 export interface EventSink {
   /**
-   * Writes text. Returns false if the stream must not write more before its `resume()` is called.
+   * Writes text. Returns false if the stream must not write further events until the sink's owner
+   * calls `EventStream.resume()`.
    */
   write(text: string): boolean
   end(): void
@@ -119,8 +120,9 @@ class OpenStream implements EventStream, EventSubscriber {
   /** The sequence number up to which the reader has delivered events. */
   #handed = 0
   /**
-   * The stream must read the events up to this sequence number from the database, because it does
-   * not get them from the reader.
+   * The sequence number up to which the stream reads events from the database. It does so for
+   * events that `#reader` has not delivered, and for delivered events that were dropped because too
+   * many were waiting.
    */
   #behind = 0
   #isReading = false

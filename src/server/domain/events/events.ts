@@ -36,9 +36,9 @@ export async function readEventSequenceBounds(
 }
 
 /**
- * Deletes up to 1000 events of a company that are older than 90 days. Returns whether there may be
- * more. Deletes the oldest events first, so that no event is missing after the oldest remaining
- * one.
+ * Deletes up to 1000 events of a company that are older than 90 days. Deletes the oldest events
+ * first, so that it leaves no gaps between the remaining ones. Returns whether there may be more
+ * events to delete.
  */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,

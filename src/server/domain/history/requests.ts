@@ -157,8 +157,8 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
 
 /**
  * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
- * filter names a category that does not exist. In a filter for one person's requests, also throws
- * it for a category that the person neither may use nor has used.
+ * filter names a category that does not exist. If the filter is for one person, also throws
+ * `not_found` if the person may not use the category and has no request in it.
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,

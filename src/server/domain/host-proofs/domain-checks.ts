@@ -17,7 +17,7 @@ const dayMs = 24 * hourMs
  * domain is no longer served.
  */
 const graceMs = 7 * dayMs
-/** How many domains of a company one run of the job checks before it takes the next company. */
+/** Maximum number of domains that one call of `recheckDomains` checks. */
 const checkedAtOnce = 20
 
 type CheckDeps = Pick<

@@ -30,7 +30,8 @@ export interface RowSlice {
 
 /**
  * How many items, such as people, the run of an import has created, and how many existing items it
- * has changed. Items that no longer have the groups or values of their rows are not counted.
+ * has changed. An item is not counted if it no longer has the groups of its row or, if the run has
+ * changed it, the other values of its row.
  */
 export interface AppliedCounts {
   created: number
@@ -72,7 +73,8 @@ export interface ImportRowHandlers {
     goOn: () => Promise<void>
   ): Promise<object>
   /**
-   * Counts in the database the items that a run has created and changed for the rows of a slice.
+   * Returns how many items a run has created and changed for the rows of a slice, as counted in the
+   * database.
    */
   countApplied(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<AppliedCounts>
   /**

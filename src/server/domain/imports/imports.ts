@@ -199,8 +199,9 @@ export async function deleteExpiredImports(
 }
 
 /**
- * Locks an import and returns its state, counts and options. Throws `not_found` if the company has
- * no such import. Throws `import_state` if the state of the import is none of `states`.
+ * Locks an import and returns its state, file name, options and counts, and how many of its rows
+ * and bytes are stored. Throws `not_found` if the company has no such import. Throws `import_state`
+ * if the state of the import is none of `states`.
  */
 export async function lockImport(tx: Tx, id: string, states: readonly ImportState[]) {
   const found = await selectById(tx, 'import', id)

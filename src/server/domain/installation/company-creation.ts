@@ -6,11 +6,11 @@ import {
   queueFirstInvitation
 } from '../accounts/invitations.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
-import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
+import { isNameAndHostPairTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-rows.ts'
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { insertCompanyRows } from '../companies/new-companies.ts'
-import { getPrimaryTenant } from '../companies/served-hosts.ts'
+import { getTenantOnPrimaryHost } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
@@ -54,7 +54,7 @@ export async function createCompanyWithAdministrator(
   const { company, user_id, isVerified } = body
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in
-  const tenant = await getPrimaryTenant(deps, toCompanyId(company.id))
+  const tenant = await getTenantOnPrimaryHost(deps, toCompanyId(company.id))
   const invitation = await queueFirstInvitation(deps, { tenant, id: user_id })
   return { body: { ...company, invitation }, replayed }
 }
@@ -79,7 +79,7 @@ async function insertCompanyWithAdministrator(
       const isVerified = needsNoProof || coveredBy !== undefined
       if (!isVerified && (await isHostProvedByAnyCompany(tx, host))) throw hostTakenError()
       // as a repeated call does whose first attempt stopped between the two commits
-      if (await isNameAndHostTaken(tx, { name, host })) throw hostTakenError()
+      if (await isNameAndHostPairTaken(tx, { name, host })) throw hostTakenError()
       const texts = { host, name, title: name, public: false, theme: productTheme }
       const domain = { ...texts, isVerified, coveredBy }
       const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }

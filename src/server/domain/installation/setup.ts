@@ -81,11 +81,12 @@ interface NewOperator {
 }
 
 /**
- * Creates the first operator and gives the company the name `input.company`. Removes the
- * demonstration if `input.demo` is `remove`. The returned `demo` says whether it was removed.
- * Throws `not_found` if there is an operator already, or if the host does not belong to the
- * installation's own company. Throws `setup_code_wrong` or `setup_code_expired` if the setup code
- * is not valid.
+ * Creates the first operator and changes the name of the installation's own company to
+ * `input.company`. If `input.demo` is `remove`, tries to remove the demonstration. The returned
+ * `demo` is `none` if there is no demonstration, `removed` if this call removed it, and `kept` if
+ * it was to be kept or its removal failed. Throws `not_found` if there is an operator already, or
+ * if the host does not belong to the installation's own company. Throws `setup_code_wrong` or
+ * `setup_code_expired` if the setup code is not valid.
  */
 export async function createOperator(
   deps: Deps,

@@ -13,7 +13,7 @@ interface KeyRow {
   kdf: string
 }
 
-/** An encrypted public key, and the row for which it is encrypted. */
+/** An encrypted public key, and the values that identify its row. Decryption needs both. */
 export interface EncryptedPublicKey extends KeyRow {
   pub_enc: Buffer
 }

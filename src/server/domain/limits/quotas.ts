@@ -196,10 +196,10 @@ function distribute(
 }
 
 /**
- * Returns the error for a charge for which no group in `quotas` has enough left. If a group has
- * requests left, the error says that its storage is used up. If all groups have used up their
- * requests, the error says so. If `quotas` is empty, the error says that no group of the caller
- * allows the deposit.
+ * Returns the error for a deposit that cannot be charged to any group in `quotas`:
+ * - `storage_limit_reached` if a group has requests left, but not enough storage.
+ * - `request_limit_reached` if no group has requests left.
+ * - `forbidden` if `quotas` is empty, because then no group of the caller allows the deposit.
  */
 function refusalOf(quotas: GroupQuota[], now: Date): AppError {
   const full = quotas.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)

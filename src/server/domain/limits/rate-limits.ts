@@ -51,13 +51,14 @@ const rules = {
   reset_email: rule(() => 3, hour),
   /**
    * Mails that are requested in one company in a day. The limit is three quarters of the configured
-   * one. When it is used up, `mail_newcomers_day` applies.
+   * one. When it is used up, only networks that request their first mail of the day may continue,
+   * up to `mail_newcomers_day`.
    */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested in one company in the rest of a day, once `mail_company_day` is used
-   * up. The limit is the last quarter of the configured one. Only networks that request their first
-   * mail of the day may use it.
+   * Mails that are requested in one company in a day, after `mail_company_day` is used up. The
+   * limit is the remaining quarter of the configured one. This quarter is reserved for networks
+   * that request their first mail of the day.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /**
@@ -98,13 +99,14 @@ const rules = {
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   /**
    * Fingerprints that all signed-out people together verify at one company in a day. The limit is
-   * three quarters of the configured one. When it is used up, `verify_newcomers_day` applies.
+   * three quarters of the configured one. When it is used up, only networks that verify for the
+   * first time that day may continue: see `verify_newcomers_day`.
    */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   /**
-   * Fingerprints that signed-out people verify at one company in the rest of a day, once
-   * `verify_company_day` is used up. The limit is the last quarter of the configured one. Only
-   * networks that verify for the first time that day may use it.
+   * Fingerprints that all signed-out people together verify at one company in a day, after
+   * `verify_company_day` is used up. The limit is the remaining quarter of the configured one. This
+   * quarter is reserved for networks that verify for the first time that day.
    */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
@@ -284,8 +286,9 @@ export async function refundRateLimit(
 }
 
 /**
- * Returns the keys of the counters for a rate limit key. A rate limit key with an address has a
- * counter for each network of the address, smallest first. Any other has one counter.
+ * Returns the keys of the counters that belong to a rate limit key. If the rate limit key contains
+ * an address, returns one key for each network of the address, smallest network first. In these
+ * keys, the network replaces the address. Otherwise returns one key.
  */
 function tiersOf(counted: RateLimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address

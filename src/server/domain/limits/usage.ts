@@ -28,7 +28,7 @@ interface OwnUsage {
  * of the limits is `null` if one of the groups is unlimited. `own` maps the id of each group to
  * what this person has used in it.
  */
-export async function readPersonUsageByGroup(
+export async function readTotalAndOwnUsage(
   tx: Tx,
   input: PersonQuotaQuery
 ): Promise<{ total: Usage; own: Map<string, OwnUsage> }> {
@@ -103,10 +103,11 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 }
 
 /**
- * Builds the query of groups with their limits and usage. A row has the usage of one group in one
- * period. To read few rows, the query skips most periods that are not the current one. `quotasOf`
- * chooses the current one among the rest. A group without usage in these periods has one row, in
- * which `period_start` is null.
+ * Builds a query for groups with their limits and usage. A group has one row for each period with
+ * requests. The query skips most past periods, so that it reads few rows. A remaining row may still
+ * belong to a past period, so `quotasOf` picks the row of the current period. A group without
+ * requests in the remaining periods has one row, in which `period_start` is null. Every row of a
+ * group has the same storage usage.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db
@@ -261,11 +262,11 @@ interface PersonalUsage {
 }
 
 /**
- * The query that sums what a person has used and reserved in each group, for each kind of limit
- * (requests or storage) and each period of the limit. It skips most past periods of the request
- * limit; `ownUsageOf` chooses the current one among the rest. It reads uploads in the state
- * `uploading` separately from those in the states `received` and `held`, because `uploading` has
- * its own index.
+ * The query for what a person has used and reserved. It returns one sum for each group, kind of
+ * limit (requests or storage) and period of the limit. For requests, it returns only periods whose
+ * start lies in a rough range around the start of the current period. `ownUsageOf` then picks the
+ * current period. The query reads uploads in the state `uploading` separately from those in the
+ * states `received` and `held`, because `uploading` has its own index.
  */
 const ownUsage = prepareStatement(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`

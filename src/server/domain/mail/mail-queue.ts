@@ -15,8 +15,8 @@ interface NewMail {
   email: string
   locale?: string | undefined
   /**
-   * The id of the sign-up or the person that the mail is about. Undefined if the e-mail alone
-   * identifies the person.
+   * The id of the sign-up or the person that the mail is about. Undefined for mails that need no
+   * such id, because the recipient's address (`email`) is enough.
    */
   subject?: string | undefined
   /** When to send the mail. Undefined means now. */
@@ -67,8 +67,8 @@ const keptMs = 3 * 86_400_000
 
 /**
  * Sends the company's mail that has been due longest. Returns false if no mail was due or if
- * sending failed. If the process crashes right after sending a mail, the mail is sent again, with
- * another token.
+ * sending failed. If the process crashes right after sending a mail, the mail is sent again later.
+ * If its link contains a token, the second mail has a new one.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,

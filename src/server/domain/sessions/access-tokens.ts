@@ -53,8 +53,9 @@ export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
 }
 
 /**
- * Returns a new token reader, which verifies access tokens. The reader remembers which tokens it
- * has verified, so it verifies each signature once per host.
+ * Returns a new token reader, which verifies access tokens. The reader remembers each verified
+ * token and the host for which it is valid, so later calls with the token need no new check of its
+ * signature.
  */
 export function createAccessTokenReader(
   keys: Pick<InstallationKeys, 'verifyingKey'>

@@ -254,9 +254,9 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Builds the query of API keys. Its columns are the same as in `sessionsOf`, so that one statement
- * can read both. It returns the time at which the key was created as `tokens_valid_after`. A key
- * therefore stays valid when its owner signs out everywhere.
+ * Builds the query of API keys. It selects the same columns as `sessionsOf`, so that one statement
+ * can read both. A key stays valid when its owner signs out everywhere, because its
+ * `tokens_valid_after` is always the time at which the key was created.
  */
 function keysOf(db: StatementBuilder, company_id: CompanyId) {
   return db

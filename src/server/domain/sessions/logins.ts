@@ -112,7 +112,7 @@ interface Account {
   user_id: string
   disabled: DisabledMark | null
   tokens_valid_after: Date
-  /** When the sign-up expires. Undefined for a person. */
+  /** When the unconfirmed sign-up expires. Undefined if the account is a person's. */
   waits_until?: Date
   key: EncryptedPublicKey
 }

@@ -52,8 +52,8 @@ const sessionHours = 12
 const confirmedMs = 5 * 60_000
 /**
  * `GET /user` renews a token that expires within this many minutes. A token is valid for an hour,
- * so it is renewed 20 minutes after its issue at the earliest. Pages repeat this call, so
- * `last_seen_at` of a session is updated about three times an hour.
+ * so the calls that pages repeat renew it about every 20 minutes. Each renewal also updates
+ * `last_seen_at` of the session.
  */
 const renewMinutes = 40
 /** The shortest time between two updates of a person's `last_seen_at`, in minutes. */
@@ -125,7 +125,10 @@ export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
 interface Holder {
   user_id: string
   tokens_valid_after: Date
-  /** When the sign-up expires, which also ends the session. Undefined for a person. */
+  /**
+   * When the unconfirmed sign-up expires. The session ends at this time at the latest. Undefined if
+   * the account is not a sign-up but a person.
+   */
   waits_until?: Date
 }
 
@@ -247,8 +250,9 @@ export async function logOut(
 }
 
 /**
- * Ends all sessions of people and closes their event streams. Also sets `tokens_valid_after`, so
- * that a session that a parallel login has not committed yet is never valid.
+ * Ends all sessions of people and closes their event streams. Also sets `tokens_valid_after` to the
+ * current time. Sessions that began earlier are then invalid, even if a parallel login commits them
+ * later.
  */
 export async function signOutEverywhere(
   tx: Tx,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   astroRouteOf,
-  cachedUrlPathOf,
+  cacheUrlPathOf,
   findPage,
   notFoundPage,
   type PageEntry,
@@ -13,7 +13,7 @@ import {
 const rows = Object.entries<PageEntry>(pages)
 
 test.each(rows)('finds the page %s by its path and by its route', (_, page) => {
-  expect(findPage(cachedUrlPathOf(page))).toBe(page)
+  expect(findPage(cacheUrlPathOf(page))).toBe(page)
   expect(pageOfAstroRoute(astroRouteOf(page))).toBe(page)
 })
 
@@ -31,7 +31,7 @@ test.each([
 ])('finds no page at "%s"', path => expect(findPage(path)).toBeUndefined())
 
 test('no address belongs to two pages', () => {
-  const paths = rows.map(([, page]) => cachedUrlPathOf(page))
+  const paths = rows.map(([, page]) => cacheUrlPathOf(page))
   expect(new Set(paths).size).toBe(paths.length)
 })
 

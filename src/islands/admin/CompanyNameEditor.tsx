@@ -18,7 +18,7 @@ type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
  * Shows the name of a company. An administrator can change the name here. If somebody else has
  * changed the name at the same time, asks which name to keep.
  */
-export function CompanyName({ company }: { company: Named }) {
+export function CompanyNameEditor({ company }: { company: Named }) {
   const { t } = useTranslation()
   const [isEditing, setEditing] = useState(false)
   const versioned = useVersionedSave<Named, CompanyChanges>({
