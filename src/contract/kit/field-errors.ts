@@ -34,7 +34,7 @@ export interface FirstFieldErrors {
 }
 
 /**
- * Returns the first broken rule of each field, of at most 20 fields:
+ * Returns at most 20 refused fields, each with the first rule that it breaks:
  * `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`
  */
 export function fieldErrors(error: { issues: readonly ZodIssueLike[] }): FieldErrors {

@@ -1,7 +1,8 @@
 const directionControls = /\p{Bidi_Control}/u
 /**
- * Matches a character that can be seen. Excludes U+3164, which is a letter, and U+2800, which is a
- * symbol, because both are blank.
+ * Matches a character that can be seen. Blank letters, such as U+3164, are excluded by the property
+ * `Default_Ignorable_Code_Point`. The blank symbol U+2800 does not have this property,
+ * so it is excluded by its number.
  */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
