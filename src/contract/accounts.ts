@@ -110,7 +110,7 @@ export const requestReset = endpoint({
  * person. The server never gets the password: `public_key_jwt`, of purpose `reset`, contains the
  * public key that the browser derived from it.
  */
-export const resetKey = endpoint({
+export const resetPassword = endpoint({
   method: 'POST',
   path: '/user/reset',
   access: 'public',
@@ -171,7 +171,7 @@ export const accountCalls = {
   sendVerification,
   activateUser,
   requestReset,
-  resetKey,
+  resetPassword,
   changeEmail,
   confirmEmail,
   deleteUser

@@ -30,11 +30,11 @@ export type ApiKey = z.infer<typeof ApiKey>
 /**
  * An API key that was just created, including its secret. No later response contains the secret.
  */
-export const NewApiKey = z.extend(ApiKey, {
+export const ApiKeyWithSecret = z.extend(ApiKey, {
   /** The key itself, which calls send as `Authorization: Bearer vdm_…`. */
   key: z.string()
 })
-export type NewApiKey = z.infer<typeof NewApiKey>
+export type ApiKeyWithSecret = z.infer<typeof ApiKeyWithSecret>
 
 /** Lists the caller's own keys that are not revoked, newest first. */
 export const listApiKeys = listEndpoint({
@@ -72,7 +72,7 @@ export const createApiKey = endpoint({
   confirmation: true,
   status: 201,
   input: z.strictObject(settings),
-  output: NewApiKey,
+  output: ApiKeyWithSecret,
   errors: ['key_limit_reached']
 })
 
@@ -88,7 +88,7 @@ export const createCompanyApiKey = endpoint({
   confirmation: true,
   status: 201,
   input: z.strictObject({ id: Id, ...settings, group_id: Id }),
-  output: NewApiKey,
+  output: ApiKeyWithSecret,
   errors: ['key_limit_reached']
 })
 

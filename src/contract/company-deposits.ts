@@ -5,7 +5,7 @@ import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { ProcessedRequest, StoredContent } from './requests.ts'
 
 /** A recorded deposit as the administrators of its company see it. */
-export const CompanyDeposit = z.object({
+export const ListedDeposit = z.object({
   id: RecordId,
   request_id: z.uuid(),
   /**
@@ -29,7 +29,7 @@ export const CompanyDeposit = z.object({
   erased: ProcessedRequest.shape.erased,
   leaf_hash: Sha256
 })
-export type CompanyDeposit = z.infer<typeof CompanyDeposit>
+export type ListedDeposit = z.infer<typeof ListedDeposit>
 
 /**
  * Lists the recorded deposits of a company, newest first unless `sort` says otherwise. Deposits
@@ -39,7 +39,7 @@ export type CompanyDeposit = z.infer<typeof CompanyDeposit>
 export const listDeposits = listEndpoint({
   path: '/company/{id}/deposits',
   access: 'admin',
-  item: CompanyDeposit,
+  item: ListedDeposit,
   cursor: RecordId,
   input: {
     id: Id,

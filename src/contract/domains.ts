@@ -389,7 +389,7 @@ export const checkDomain = endpoint({
  * Fails with `domain_needed` for the primary or only domain of a company, and with `host_taken` if
  * the other company has already claimed the host.
  */
-export const moveDomain = endpoint({
+export const moveDomainToCompany = endpoint({
   method: 'POST',
   path: '/domain/{id}/move',
   access: 'operator',
@@ -507,7 +507,7 @@ export const domainAdminCalls = {
   updateDomain,
   deleteDomain,
   checkDomain,
-  moveDomain,
+  moveDomainToCompany,
   makeDomainPrimary,
   getDomainThemes,
   saveThemeDraft,

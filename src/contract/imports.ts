@@ -204,7 +204,7 @@ export type UserImportColumn = z.infer<typeof UserImportColumn>
  * - `groups`: `unknown` (no group has the name `value`), `too_many`.
  * - `locale`: `unknown` (neither English nor French).
  */
-export const ImportReasonCode = z.enum([
+export const ImportRowReasonCode = z.enum([
   'required',
   'format',
   'too_long',
@@ -216,7 +216,7 @@ export const ImportReasonCode = z.enum([
   'unknown',
   'too_many'
 ])
-export type ImportReasonCode = z.infer<typeof ImportReasonCode>
+export type ImportRowReasonCode = z.infer<typeof ImportRowReasonCode>
 
 /**
  * Why an undo did not remove a person, or did not restore all values of a person. `activated`: the
@@ -260,7 +260,7 @@ export const UserImportRow = z.object({
   reasons: z.array(
     z.object({
       column: UserImportColumn,
-      code: ImportReasonCode,
+      code: ImportRowReasonCode,
       value: z.optional(z.string()),
       row: z.optional(z.number())
     })

@@ -138,7 +138,7 @@ export const getAttention = endpoint({
 })
 
 /** What needs attention in all companies of the installation. */
-export const AllAttention = z.object({
+export const AttentionOfAllCompanies = z.object({
   checked: z.iso.datetime(),
   /**
    * Whether the service has a mail server. Without one, administrators must pass on links
@@ -165,15 +165,19 @@ export const AllAttention = z.object({
    */
   skipped: z.number()
 })
-export type AllAttention = z.infer<typeof AllAttention>
+export type AttentionOfAllCompanies = z.infer<typeof AttentionOfAllCompanies>
 
 /** Returns what operators should act on in all companies and in the installation. */
-export const getAllAttention = endpoint({
+export const getAttentionOfAllCompanies = endpoint({
   method: 'GET',
   path: '/attention',
   access: 'operator',
   input: z.strictObject({}),
-  output: AllAttention
+  output: AttentionOfAllCompanies
 })
 
-export const overviewCalls = { getUsage, getAttention, getAllAttention }
+export const overviewCalls = {
+  getUsage,
+  getAttention,
+  getAttentionOfAllCompanies
+}

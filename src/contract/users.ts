@@ -182,7 +182,7 @@ export const createUser = endpoint({
  * contains the same challenge and the public key of the new password. It proves that the browser
  * has the new private key.
  */
-export const changeKey = endpoint({
+export const changePassword = endpoint({
   method: 'POST',
   path: '/user/key',
   access: 'user',
@@ -208,4 +208,10 @@ export const confirmPassword = endpoint({
   errors: ['challenge_invalid', 'password_wrong']
 })
 
-export const userCalls = { getUser, updateUser, createUser, changeKey, confirmPassword }
+export const userCalls = {
+  getUser,
+  updateUser,
+  createUser,
+  changePassword,
+  confirmPassword
+}

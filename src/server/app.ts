@@ -31,7 +31,7 @@ import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
-import { ClientDisconnected } from './db/connection-allocator.ts'
+import { HttpClientDisconnected } from './db/connection-allocator.ts'
 import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
@@ -138,7 +138,7 @@ export function createApp(
     const expected = errorForCaller(error)
     if (error instanceof AppError && error.status >= 500 && error.cause === undefined) {
       noteRefused(error.message)
-    } else if (expected.status >= 500 && !(error instanceof ClientDisconnected)) {
+    } else if (expected.status >= 500 && !(error instanceof HttpClientDisconnected)) {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)

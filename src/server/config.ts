@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { maxFileBytes } from '../contract/kit/limits.ts'
 import { canonicalEmail } from '../core/input/email.ts'
-import type { TrafficLimits } from './domain/deps.ts'
+import type { TrafficLimitSettings } from './domain/deps.ts'
 
 const portError = 'it must be a whole number from 1 to 65535'
 const port = z.coerce
@@ -131,7 +131,7 @@ export interface Config {
   logLevel: string
   maxUploadBytes: number
   trustedProxies: string[]
-  limits: TrafficLimits & { connectionsPerProcess: number; connectionsPerAddress: number }
+  limits: TrafficLimitSettings & { connectionsPerProcess: number; connectionsPerAddress: number }
 }
 
 /**

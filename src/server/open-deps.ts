@@ -5,7 +5,7 @@ import { openBlobs } from './adapters/blobs.ts'
 import { createDnsLookup } from './adapters/dns.ts'
 import { openKeys } from './adapters/keys.ts'
 import { openMailSender } from './adapters/mail-transport.ts'
-import { createSignals } from './adapters/signals.ts'
+import { createServiceSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
 import { type DatabaseLocation, usesOwnerLogin } from './db/connection-config.ts'
 import { lockDatabaseSetup, migrate } from './db/migrate.ts'
@@ -75,7 +75,7 @@ export async function openDeps(
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,
-    signals: createSignals(notifications),
+    signals: createServiceSignals(notifications),
     process: notifications?.process,
     settings: {
       scheme: config.scheme,

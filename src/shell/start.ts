@@ -10,7 +10,7 @@ import { onEachPage, runInBackground, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
 import { keepInvitationParametersInLinks } from './link-params.ts'
 import { startSessionHandling } from './sessions.ts'
-import { loadQueueOnDepositPage } from './upload-progress/running-uploads.ts'
+import { loadQueueWhenDepositPageOpens } from './upload-progress/running-uploads.ts'
 
 /**
  * Starts the shell: the script of everything around the content of a page, such as the top bar, the
@@ -24,7 +24,7 @@ export function startShell(): void {
   startColorScheme()
   startLanguageLinks()
   startDropAnywhere()
-  loadQueueOnDepositPage()
+  loadQueueWhenDepositPageOpens()
   startSessionHandling()
   startNews()
   keepInvitationParametersInLinks()

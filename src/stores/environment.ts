@@ -21,7 +21,7 @@ export interface TabChannel {
 }
 
 /** Options of `requestLock()`. `onHeld` runs when this tab gets the lock. */
-export interface LockRequest {
+export interface LockOptions {
   steal: boolean
   onHeld: () => void
   /** Runs when another tab has the lock. `onHeld` runs later, when that tab releases it. */
@@ -58,7 +58,7 @@ export interface BrowserEnvironment {
    * Requests a lock that only one tab can have. Returns the function that releases the lock, or
    * cancels the request.
    */
-  requestLock(name: string, request: LockRequest): () => void
+  requestLock(name: string, request: LockOptions): () => void
   isVisible(): boolean
   /**
    * Calls `run` when the page is closed or goes into the browser's back/forward cache. Returns the
@@ -192,7 +192,7 @@ function browser(): BrowserEnvironment {
   }
 }
 
-function requestLock(name: string, { steal, onHeld, onWait, onLost }: LockRequest): () => void {
+function requestLock(name: string, { steal, onHeld, onWait, onLost }: LockOptions): () => void {
   const asking = new AbortController()
   const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
   let isHeld = false

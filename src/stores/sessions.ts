@@ -245,7 +245,7 @@ export function handleAuthError(error: AppError, token: string | undefined): voi
 /** Ends the session immediately in all tabs, then on the server if it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
-  const forgotten = forgetSession()
+  const forgotten = endSessionInBrowser()
   if (token) {
     await callAs(token, 'logOut', {}, {}).catch(() => {
       // the token expires within the hour, and no browser has it any more
@@ -259,7 +259,7 @@ export async function signOut(): Promise<void> {
  */
 export async function signOutEverywhere(): Promise<void> {
   await api('logOut', { all: true })
-  await forgetSession()
+  await endSessionInBrowser()
 }
 
 /** Starts a session with the token that the server has returned for a sign-in. */
@@ -367,7 +367,7 @@ function clearSession(end: SessionEnd): void {
  * Ends the session in all tabs of this browser. Also deletes what the browser has stored about
  * files: the names of verified files and the unfinished uploads. Does not call the server.
  */
-export async function forgetSession(): Promise<void> {
+export async function endSessionInBrowser(): Promise<void> {
   clearSession('signed-out')
   browserEnvironment().store(verifiedFileNamesStorageKey, undefined)
   try {

@@ -52,7 +52,10 @@ export const $verifications = personalAtom<readonly Verification[]>([], 'person'
  */
 export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
-export const $verificationPause = personalAtom<VerificationPause | undefined>(undefined, 'person')
+export const $currentVerificationPause = personalAtom<VerificationPause | undefined>(
+  undefined,
+  'person'
+)
 
 /**
  * The files of the verifications that have no result yet, by the id of the verification. Only the
@@ -117,7 +120,7 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
  * Starts to verify the fingerprints in a text and returns true. If the text is neither a
  * fingerprint nor a list of fingerprints, hides the results that are shown and returns false.
  */
-export function verifyFingerprintsIn(text: string): boolean {
+export function startVerifyingFingerprintsIn(text: string): boolean {
   const found = parseFingerprints(text)
   if (!found) {
     $shownBatch.set(undefined)
@@ -316,10 +319,10 @@ function pause(error: AppError, ms: number): Promise<void> {
     endPause = () => {}
     cancelTimer()
     stopListening()
-    $verificationPause.set(undefined)
+    $currentVerificationPause.set(undefined)
     resolve()
   }
-  $verificationPause.set({ error, until: now() + ms })
+  $currentVerificationPause.set({ error, until: now() + ms })
   return promise
 }
 

@@ -1,6 +1,6 @@
 import type { CsvDialect } from '../core/csv/dialect.ts'
 import type { CsvRequest, CsvResult } from './csv.ts'
-import type { FileInspection, RowPage, RowRange, RowScan } from './csv-files.ts'
+import type { FileInspection, FileScan, RowPage, RowRange } from './csv-files.ts'
 import { createPool, type WorkerTaskOptions } from './pool.ts'
 
 // one worker, because it keeps its place in a file between two messages
@@ -20,7 +20,7 @@ export interface CsvReader {
    */
   inspect(file: Blob, dialect?: CsvDialect): Promise<FileInspection>
   /** Reads a whole file. Returns its number of rows and the faults of the rows. */
-  count(file: Blob, dialect: CsvDialect, options?: WorkerTaskOptions): Promise<RowScan>
+  count(file: Blob, dialect: CsvDialect, options?: WorkerTaskOptions): Promise<FileScan>
   /** Returns the rows of the given range. Blank rows are left out. */
   take(file: Blob, dialect: CsvDialect, part: RowRange): Promise<RowPage>
 }
@@ -29,7 +29,7 @@ export interface CsvReader {
 export const csvReader: CsvReader = {
   inspect: (file, dialect) => ask({ kind: 'inspect', file, dialect }) as Promise<FileInspection>,
   count: (file, dialect, options) =>
-    ask({ kind: 'count', file, dialect }, options) as Promise<RowScan>,
+    ask({ kind: 'count', file, dialect }, options) as Promise<FileScan>,
   take: (file, dialect, part) =>
     ask({ kind: 'take', key: keyOf(file, dialect), file, dialect, ...part }) as Promise<RowPage>
 }

@@ -20,7 +20,7 @@ export interface RowFault {
 }
 
 /** Result of reading a whole file. `rows` is the number of rows that are not blank. */
-export interface RowScan {
+export interface FileScan {
   rows: number
   /** Number of cells of the first row that is not blank. */
   columns: number
@@ -118,10 +118,10 @@ export async function countRowsAndFaults(
   file: Blob,
   dialect: CsvDialect,
   onProgress: (bytesDone: number) => void = () => {}
-): Promise<RowScan> {
-  const counted: RowScan = { rows: 0, columns: 0, blank: [], faults: {} }
+): Promise<FileScan> {
+  const counted: FileScan = { rows: 0, columns: 0, blank: [], faults: {} }
   const { faults } = counted
-  const note = (fault: keyof RowScan['faults'], row: number) => {
+  const note = (fault: keyof FileScan['faults'], row: number) => {
     const known = faults[fault]
     faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
   }

@@ -3,10 +3,10 @@ import {
   countRowsAndFaults,
   createRowRangeReader,
   type FileInspection,
+  type FileScan,
   inspectFile,
   type RowPage,
-  type RowRange,
-  type RowScan
+  type RowRange
 } from './csv-files.ts'
 import type { WorkerReply } from './pool.ts'
 
@@ -20,7 +20,7 @@ export type CsvRequest =
   | { kind: 'count'; file: Blob; dialect: CsvDialect }
   | ({ kind: 'take'; key: string; file: Blob; dialect: CsvDialect } & RowRange)
 
-export type CsvResult = FileInspection | RowScan | RowPage
+export type CsvResult = FileInspection | FileScan | RowPage
 
 const take = createRowRangeReader()
 

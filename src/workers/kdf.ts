@@ -3,7 +3,7 @@ import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
 import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts'
 import { type Argon2id, deriveKeyPair } from '../core/keys/kdf.ts'
-import { createSigner, importSigningKey, type PublicKeyJwtRequest, type Signer } from './signer.ts'
+import { createSigner, importSigningKey, type PublicKeyJwtInput, type Signer } from './signer.ts'
 
 /**
  * How many milliseconds the worker keeps a key in memory: long enough for all API calls of one
@@ -20,7 +20,7 @@ export type SigningWorkerRequest =
   // e-mail and password in canonical form
   | { kind: 'open'; email: string; password: string }
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
-  | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtRequest)
+  | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtInput)
 
 /**
  * A message from the signing worker to the page. `id` is the id of the message that it answers.

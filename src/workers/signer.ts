@@ -25,7 +25,7 @@ export interface SigningKey {
 }
 
 /** The values from which a signer builds a `public_key_jwt`, which it then signs. */
-export interface PublicKeyJwtRequest {
+export interface PublicKeyJwtInput {
   /**
    * A challenge from the server. Its purpose is `rekey` for a change of password or e-mail,
    * otherwise `signup`.
@@ -53,7 +53,7 @@ export interface Signer {
    * refuses the challenge.
    */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
-  publicKeyJwt(request: PublicKeyJwtRequest): Promise<string>
+  publicKeyJwt(request: PublicKeyJwtInput): Promise<string>
 }
 
 /**

@@ -14,7 +14,7 @@ import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createDnsLookup } from '../../src/server/adapters/dns.ts'
 import { openKeys } from '../../src/server/adapters/keys.ts'
-import { createSignals } from '../../src/server/adapters/signals.ts'
+import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
 import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
@@ -167,7 +167,7 @@ export async function makeApp(
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log: { info: note('info'), warn: note('warn'), error: note('error') },
-    signals: createSignals(),
+    signals: createServiceSignals(),
     process: undefined,
     settings: {
       scheme: 'http',

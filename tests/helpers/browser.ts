@@ -1,4 +1,4 @@
-import type { BrowserEnvironment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
+import type { BrowserEnvironment, LockOptions, PageLocation } from '../../src/stores/environment.ts'
 import {
   countRowsAndFaults,
   createRowRangeReader,
@@ -16,7 +16,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   const storage = new Map<string, string>()
   const listeners = new Set<{ name: string; hear: (message: unknown) => void }>()
   const timers = new Set<{ at: number; run: () => void }>()
-  const locks = new Map<string, { holder?: LockRequest; queue: LockRequest[] }>()
+  const locks = new Map<string, { holder?: LockOptions; queue: LockOptions[] }>()
   let time = now
 
   function writeCookie(text: string): void {
@@ -27,7 +27,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   }
 
   /** Requests a lock like the Web Locks API, but calls back synchronously. */
-  function requestLock(name: string, asked: LockRequest): () => void {
+  function requestLock(name: string, asked: LockOptions): () => void {
     const lock = locks.get(name) ?? { queue: [] }
     locks.set(name, lock)
     if (asked.steal || !lock.holder) {

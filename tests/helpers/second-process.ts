@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
-import { createSignals } from '../../src/server/adapters/signals.ts'
+import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createHttpServer } from '../../src/server/http/listener.ts'
@@ -8,7 +8,7 @@ import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 import { listenLocally } from './servers/listen.ts'
 
-type BesideNotifications = NonNullable<Parameters<typeof createSignals>[0]>
+type BesideNotifications = NonNullable<Parameters<typeof createServiceSignals>[0]>
 
 /**
  * Starts a second server on the database and documents of `app`, like another process of the
@@ -26,7 +26,7 @@ export async function startSecondProcess(
     ...app.deps,
     blobs: openBlobs(join(app.folder, 'documents')),
     // its upload job does not run here, and that of the first process would only check at intervals
-    signals: { ...createSignals(notifications), uploads: app.deps.signals.uploads },
+    signals: { ...createServiceSignals(notifications), uploads: app.deps.signals.uploads },
     clock
   }
   const server = createHttpServer({

@@ -156,7 +156,7 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
 
 /**
  * The fields of an API call that decide whether the call administers a company: see
- * `administersCompany`.
+ * `isCompanyAdministrationCall`.
  */
 export type CompanyAdministrationFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
   Pick<Endpoint, 'acting'>
@@ -166,7 +166,7 @@ export type CompanyAdministrationFields = Pick<Endpoint | RawEndpoint, 'access' 
  * company, unless an operator names another one in the path (`/company/{id}`) or in the header
  * `Company`.
  */
-export function administersCompany(route: CompanyAdministrationFields): boolean {
+export function isCompanyAdministrationCall(route: CompanyAdministrationFields): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'
   return isAdministration || hasCompanyPath(route) || route.acting === true
 }

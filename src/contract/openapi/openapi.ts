@@ -1,9 +1,9 @@
 import { endpoints, rawEndpoints } from '../index.ts'
 import { DisabledReason } from '../kit/disabled.ts'
 import {
-  administersCompany,
   type Endpoint,
   hasJsonBody,
+  isCompanyAdministrationCall,
   pathParameters,
   type RawEndpoint
 } from '../kit/endpoint.ts'
@@ -241,7 +241,7 @@ function parameters(name: string, route: ApiCall): object[] {
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
     })
   }
-  if (administersCompany(route)) {
+  if (isCompanyAdministrationCall(route)) {
     found.push({ name: 'Company', in: 'header', schema: { type: 'string', format: 'uuid' } })
   }
   const precondition = preconditionOf(route)

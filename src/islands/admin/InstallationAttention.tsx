@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useRef, useState } from 'react'
-import type { AllAttention as Found } from '../../contract/overview.ts'
+import type { AttentionOfAllCompanies as Found } from '../../contract/overview.ts'
 import {
   $attentionOfAllCompanies,
   loadAttentionOfAllCompanies

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
+import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $apiKeys, loadApiKeys, revokeApiKey } from '../../stores/accounts/api-keys.ts'
 import { InPlaceEditor } from '../forms/InPlaceEditor.tsx'
@@ -30,7 +30,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const list = useStore($apiKeys, { ssr: 'initial' })
-  const [made, setMade] = useState<NewApiKey>()
+  const [made, setMade] = useState<ApiKeyWithSecret>()
   const title = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => void loadApiKeys(company), [company])
@@ -107,7 +107,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
 }
 
 /** Shows a new API key. The person must copy it now, because the API does not return it again. */
-function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
+function NewKey({ made, close }: { made: ApiKeyWithSecret; close: () => void }) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const box = useRef<HTMLDivElement>(null)

@@ -1,11 +1,11 @@
-import type { NewApiKey } from '../../contract/api-keys.ts'
+import type { ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { KeyScope } from '../../contract/kit/endpoint.ts'
 import { required } from '../../core/input/validators.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { parseNamedItem } from '../forms/NamedItemField.tsx'
+import { parseNamedItem } from '../forms/NamedItemPicker.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
@@ -18,7 +18,7 @@ const lifetimes = ['30', '90', '365', '1826'] as const
 
 interface CreateKeyProps {
   company: string | undefined
-  done: (made: NewApiKey) => void
+  done: (made: ApiKeyWithSecret) => void
   close: () => void
 }
 

@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { findDefaultGroup } from '../../stores/admin/members.ts'
-import { NamedItemField } from '../forms/NamedItemField.tsx'
+import { NamedItemPicker } from '../forms/NamedItemPicker.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { runThenFocus } from '../kit/run-then-focus.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
@@ -24,7 +24,7 @@ export function GroupField({ name, error }: GroupFieldProps) {
   const box = useRef<HTMLDivElement>(null)
   return (
     <div ref={box}>
-      <NamedItemField
+      <NamedItemPicker
         legend={say('group')}
         label={say('findGroup')}
         hint={say('groupHint')}
@@ -38,7 +38,7 @@ export function GroupField({ name, error }: GroupFieldProps) {
             retry={() => runThenFocus(box.current, preset.reload)}
           />
         )}
-      </NamedItemField>
+      </NamedItemPicker>
     </div>
   )
 }

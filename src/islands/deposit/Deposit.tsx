@@ -19,7 +19,7 @@ import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
-import type { QueueOverflow } from './DepositQueue.tsx'
+import type { FilesBeyondQueueLimit } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
 
 type ReadyCategories = Extract<CategoriesState, { status: 'ready' }>
@@ -30,7 +30,7 @@ export const Deposit = withTranslation(function Deposit() {
   const categories = useStore($categories, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
   const [held, setHeld] = useState<File[]>([])
-  const [turnedAway, setTurnedAway] = useState<QueueOverflow>()
+  const [turnedAway, setTurnedAway] = useState<FilesBeyondQueueLimit>()
   const [leftOut, setLeftOut] = useState(0)
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
@@ -60,7 +60,7 @@ export const Deposit = withTranslation(function Deposit() {
     setHeld(before => [...before, ...files])
     if (queue.error) void queue.retry()
   }
-  const onTaken = useCallback((left: QueueOverflow) => {
+  const onTaken = useCallback((left: FilesBeyondQueueLimit) => {
     setTurnedAway(left)
     setHeld([])
   }, [])

@@ -12,7 +12,7 @@ import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   $depositSummary,
   cancelAll,
-  chooseAllPictures,
+  choosePictureForAll,
   pauseAll,
   removeEnded,
   resumeAll,
@@ -20,7 +20,7 @@ import {
 } from '../../stores/deposits/deposits.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { keepFocus } from '../kit/keep-focus.ts'
+import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { VerificationPageAddress } from '../kit/VerificationPageAddress.tsx'
@@ -81,7 +81,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
                 label={t(`deposit.action.${choice === 'reduced' ? 'allReduced' : 'allOriginals'}`, {
                   count: summary.choosing
                 })}
-                onClick={() => chooseAllPictures(choice)}
+                onClick={() => choosePictureForAll(choice)}
               />
             ))}
           {summary.retryable > 0 && (
@@ -133,7 +133,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
 
 function Action({ label, onClick }: { label: string; onClick: () => void }) {
   return (
-    <button type="button" className="btn btn-sm" onClick={event => keepFocus(event, onClick)}>
+    <button type="button" className="btn btn-sm" onClick={event => runKeepingFocus(event, onClick)}>
       {label}
     </button>
   )

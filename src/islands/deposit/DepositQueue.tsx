@@ -27,12 +27,12 @@ interface DepositQueueProps {
    * Runs when the files have been added to the queue. `rejected` contains the number of files that
    * did not fit (`count`) and the maximum number of unfinished deposits (`limit`).
    */
-  onTaken: (rejected: QueueOverflow) => void
+  onTaken: (rejected: FilesBeyondQueueLimit) => void
   onAnother: () => void
   children: ReactNode
 }
 
-export interface QueueOverflow {
+export interface FilesBeyondQueueLimit {
   count: number
   limit: number
 }

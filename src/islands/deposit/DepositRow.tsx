@@ -19,7 +19,7 @@ import {
 import { useDocumentDownload } from '../files/use-document-download.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { keepFocus } from '../kit/keep-focus.ts'
+import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { depositErrorText, depositStateLabel, sealStateOfDeposit } from './deposit-labels.ts'
@@ -131,7 +131,7 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
         action,
         name: withoutDirectionControls(deposit.name)
       })}
-      onClick={event => keepFocus(event, () => run(deposit.id))}
+      onClick={event => runKeepingFocus(event, () => run(deposit.id))}
     >
       {action}
     </button>

@@ -25,8 +25,8 @@ const ThemeEditor = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor
 )
 
-const MoveDomain = lazyComponent<{ domain: DomainDetails }>(
-  async () => (await import('./MoveDomain.tsx')).MoveDomain
+const MoveDomainToCompany = lazyComponent<{ domain: DomainDetails }>(
+  async () => (await import('./MoveDomainToCompany.tsx')).MoveDomainToCompany
 )
 
 /**
@@ -177,7 +177,7 @@ function Contents({ domain }: DomainProps) {
       <DomainSettings key={domain.id} domain={domain} />
       <ThemeEditor domain={domain} />
       <ChangePrimaryDomain domain={domain} />
-      {user?.permissions.includes('operator') && <MoveDomain domain={domain} />}
+      {user?.permissions.includes('operator') && <MoveDomainToCompany domain={domain} />}
       <RecentChanges target={domain.id} shown={[domain, published]} />
     </>
   )

@@ -5,9 +5,9 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import { $userImportOptions } from '../../stores/imports/user-imports.ts'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { toComboboxSearch } from '../forms/NamedItemField.tsx'
+import { toComboboxSearch } from '../forms/NamedItemPicker.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
-import { keepFocus } from '../kit/keep-focus.ts'
+import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
@@ -46,7 +46,7 @@ export function UserImportOptionsForm() {
                 className="btn btn-outline btn-sm wrap-anywhere"
                 aria-label={t('imports.users.options.removeGroup', { group: group.name })}
                 onClick={event =>
-                  keepFocus(event, () =>
+                  runKeepingFocus(event, () =>
                     $userImportOptions.set({
                       ...options,
                       groups: groups.filter(each => each.id !== group.id)

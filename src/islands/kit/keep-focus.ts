@@ -5,7 +5,7 @@ import type { MouseEvent } from 'react'
  * another button of the same list row, or the nearest focusable ancestor. Otherwise the browser
  * would move the focus to the top of the document.
  */
-export function keepFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
+export function runKeepingFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
   const row = currentTarget.closest('li')
   const homes: HTMLElement[] = []
   for (let at: HTMLElement | null = currentTarget; at; at = at.parentElement) {

@@ -17,7 +17,7 @@ interface DeleteUserProps {
 export function DeleteUser({ member, isOwn }: DeleteUserProps) {
   const { t } = useTranslation()
   const { id, email, state } = member
-  // `UserAccess` has the button that removes a sign-up
+  // `UserAccountControls` has the button that removes a sign-up
   if (state === 'waiting') return null
   return (
     <DeleteWithTypedConfirmation

@@ -7,7 +7,7 @@ import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { DeleteUser } from './DeleteUser.tsx'
-import { UserAccess } from './UserAccess.tsx'
+import { UserAccountControls } from './UserAccountControls.tsx'
 import { UserGroups } from './UserGroups.tsx'
 import { UserIdentity } from './UserIdentity.tsx'
 import { UserPermissions } from './UserPermissions.tsx'
@@ -31,7 +31,7 @@ export const UserDetail = withTranslation(function UserDetail() {
         return (
           <>
             <UserIdentity member={member} />
-            <UserAccess member={member} isOwn={isOwn} />
+            <UserAccountControls member={member} isOwn={isOwn} />
             <UserGroups member={member} />
             <UserPermissions member={member} isOwn={isOwn} />
             <UserUsage member={member} />

@@ -8,7 +8,7 @@ import { cancelVerification, type Verification } from '../../stores/verification
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { keepFocus } from '../kit/keep-focus.ts'
+import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { formatRetryTime } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { VerdictFacts, VerdictLabel, VerdictSeal, VerdictSentence } from './VerdictCard.tsx'
@@ -114,7 +114,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
         type="button"
         className="btn btn-ghost btn-sm"
         aria-label={t('verify.stopOf', { name })}
-        onClick={event => keepFocus(event, () => cancelVerification(check.id))}
+        onClick={event => runKeepingFocus(event, () => cancelVerification(check.id))}
       >
         {t('verify.stop')}
       </button>

@@ -6,16 +6,16 @@ import {
   type Verification
 } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
-import { keepFocus } from '../kit/keep-focus.ts'
+import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { PauseCountdown } from './PauseCountdown.tsx'
 import { VerdictCard } from './VerdictCard.tsx'
 import {
   describeVerificationProgress,
   VerificationFailure,
   VerificationList
 } from './VerificationList.tsx'
+import { VerificationPauseCountdown } from './VerificationPauseCountdown.tsx'
 
 interface ResultProps {
   isSignedIn: boolean
@@ -71,7 +71,7 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
         <Running check={check} />
         <StopAll />
       </div>
-      <PauseCountdown isSignedIn={isSignedIn} />
+      <VerificationPauseCountdown isSignedIn={isSignedIn} />
     </section>
   )
 }
@@ -109,7 +109,7 @@ function Batch({ checks, isSettled, isSignedIn, isNew }: VerificationResultsProp
         </h2>
         {!isSettled && <StopAll />}
       </div>
-      {!isSettled && <PauseCountdown isSignedIn={isSignedIn} />}
+      {!isSettled && <VerificationPauseCountdown isSignedIn={isSignedIn} />}
       {!isSettled && (
         <ProgressBar label={progress} ratio={(hashed + settled) / (2 * checks.length)} />
       )}
@@ -130,7 +130,7 @@ function StopAll() {
     <button
       type="button"
       className="btn btn-outline btn-sm shrink-0"
-      onClick={event => keepFocus(event, stopVerifications)}
+      onClick={event => runKeepingFocus(event, stopVerifications)}
     >
       {t('verify.stop')}
     </button>
@@ -154,7 +154,7 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
       <button
         type="button"
         className="btn btn-outline btn-sm"
-        onClick={event => keepFocus(event, () => void retryVerifications())}
+        onClick={event => runKeepingFocus(event, () => void retryVerifications())}
       >
         {t(`verify.${word}`)}
       </button>

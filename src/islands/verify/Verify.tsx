@@ -10,9 +10,9 @@ import {
   clearVerifications,
   hideVerificationResults,
   isAwaitingResult,
+  startVerifyingFingerprintsIn,
   type Verification,
-  verifyFiles,
-  verifyFingerprintsIn
+  verifyFiles
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
@@ -153,7 +153,7 @@ function Paste() {
   }
   const take = (text: string) => {
     if (!input.current) return
-    const isTaken = verifyFingerprintsIn(text)
+    const isTaken = startVerifyingFingerprintsIn(text)
     setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
     if (isTaken) input.current.value = ''
     else input.current.focus()

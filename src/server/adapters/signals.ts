@@ -1,6 +1,6 @@
 import type { NotificationListener } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
-import type { CompanyId, PersonInCompany, ServiceSignals, Signal } from '../domain/deps.ts'
+import type { CompanyId, PersonInCompany, ServiceSignal, ServiceSignals } from '../domain/deps.ts'
 
 /**
  * Creates the signals by which parts of the service notify each other. With `notifications`, the
@@ -9,7 +9,7 @@ import type { CompanyId, PersonInCompany, ServiceSignals, Signal } from '../doma
  * They wake its jobs, which do the new work. If this process crashes before the work is done,
  * another process does it, because the jobs of every process look for work every few seconds.
  */
-export function createSignals(
+export function createServiceSignals(
   notifications?: Pick<NotificationListener, 'send' | 'listen'>
 ): ServiceSignals {
   const events = signal<PersonInCompany>(key =>
@@ -42,7 +42,7 @@ export function createSignals(
   return { events, uploads, mails, imports, sessions, writers, domains, companies, missed }
 }
 
-interface BridgedSignal<T> extends Signal<T> {
+interface BridgedSignal<T> extends ServiceSignal<T> {
   /** Calls only the listeners of this process. `send` also notifies other processes. */
   deliver(value: T): void
 }

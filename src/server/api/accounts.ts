@@ -5,7 +5,7 @@ import {
   confirmEmail,
   deleteUser,
   requestReset,
-  resetKey,
+  resetPassword,
   sendVerification,
   verifyEmail
 } from '../../contract/accounts.ts'
@@ -68,9 +68,9 @@ export function mountAccounts(app: Api): void {
     return deliveryOf(c)
   })
 
-  mountEndpoint(app, resetKey, (input, c) =>
+  mountEndpoint(app, resetPassword, (input, c) =>
     runWithMailedToken(c, () =>
-      resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input })
+      resets.resetPassword(c.get('deps'), { tenant: c.get('tenant'), ...input })
     )
   )
 

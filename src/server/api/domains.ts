@@ -8,7 +8,7 @@ import {
   getDomainThemes,
   listDomains,
   makeDomainPrimary,
-  moveDomain,
+  moveDomainToCompany,
   publishTheme,
   restoreTheme,
   saveThemeDraft,
@@ -45,8 +45,8 @@ export function mountDomains(app: Api): void {
   )
 
   // the input has the company that gets the domain as `company_id`
-  mountEndpoint(app, moveDomain, ({ id, company_id: to }, c) =>
-    claims.moveDomain(c.get('deps'), { ...callerAndAdministeredCompany(c), id, to })
+  mountEndpoint(app, moveDomainToCompany, ({ id, company_id: to }, c) =>
+    claims.moveDomainToCompany(c.get('deps'), { ...callerAndAdministeredCompany(c), id, to })
   )
 
   mountAdminEndpoint(app, getDomainThemes, themes.getDomainThemes)

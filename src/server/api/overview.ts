@@ -1,4 +1,4 @@
-import { getAllAttention, getAttention, getUsage } from '../../contract/overview.ts'
+import { getAttention, getAttentionOfAllCompanies, getUsage } from '../../contract/overview.ts'
 import { listAttentionItems, listAttentionOfAllCompanies } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
 import { administeredCompanyId, callerAndAdministeredCompany } from './kit/administered-company.ts'
@@ -16,5 +16,7 @@ export function mountOverview(app: Api): void {
     return listAttentionItems(c.get('deps'), { company_id, isOperator })
   })
 
-  mountEndpoint(app, getAllAttention, (_input, c) => listAttentionOfAllCompanies(c.get('deps')))
+  mountEndpoint(app, getAttentionOfAllCompanies, (_input, c) =>
+    listAttentionOfAllCompanies(c.get('deps'))
+  )
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import {
-  changeKey,
+  changePassword,
   confirmPassword,
   createUser,
   getUser,
@@ -67,8 +67,8 @@ export function mountUsers(app: Api): void {
     })
   )
 
-  mountEndpoint(app, changeKey, (proofs, c) =>
-    passwordChanges.changeKey(c.get('deps'), {
+  mountEndpoint(app, changePassword, (proofs, c) =>
+    passwordChanges.changePassword(c.get('deps'), {
       tenant: c.get('tenant'),
       person: signedInPerson(c),
       ...proofs

@@ -2,7 +2,7 @@ import { activityWindowMs, type CompanyActivityTracker } from '../../core/active
 
 /**
  * The name of a consumer: a party that gets a share of the database connections. It is the id of a
- * company, `background of <id>` for the long background work of a company, or `noCompanyConsumer`.
+ * company, `background of <id>` for the long background work of a company, or `consumerForNoCompany`.
  */
 export type ConnectionConsumer = string
 
@@ -10,7 +10,7 @@ export type ConnectionConsumer = string
  * The consumer for all transactions that belong to no company, such as those that look up a host or
  * list the companies. The allocator treats it like one company.
  */
-export const noCompanyConsumer: ConnectionConsumer = 'platform'
+export const consumerForNoCompany: ConnectionConsumer = 'platform'
 
 /** What a transaction states when it asks the allocator for a database connection. */
 export interface ConnectionRequestOptions {
@@ -143,7 +143,7 @@ export class ConnectionAllocator {
   /**
    * Returns a slot, which is the right to use a connection, or a promise of a slot if no connection
    * is free. The promise rejects with `WaitedTooLong` after the longest waiting time, and with
-   * `ClientDisconnected` when the client disconnects.
+   * `HttpClientDisconnected` when the client disconnects.
    */
   take(
     company: ConnectionConsumer,
@@ -238,7 +238,7 @@ export class ConnectionAllocator {
         this.#forget(slot.consumer, slot.account)
         reject(error)
       }
-      const leave = () => give(new ClientDisconnected())
+      const leave = () => give(new HttpClientDisconnected())
       const waiting: Waiting = {
         slot,
         serve: () => {
@@ -315,7 +315,7 @@ class Slot implements ConnectionSlot {
 }
 
 /**
- * PostgreSQL's code `too_many_connections`. `ClientDisconnected` and `WaitedTooLong` have it too,
+ * PostgreSQL's code `too_many_connections`. `HttpClientDisconnected` and `WaitedTooLong` have it too,
  * so that they are handled like the error of PostgreSQL itself.
  */
 const tooManyConnections = '53300'
@@ -324,7 +324,7 @@ const tooManyConnections = '53300'
  * Thrown when the client of a call disconnects while the call waits for a connection to PostgreSQL.
  * It has the code of PostgreSQL's error `too_many_connections`, so that both are handled alike.
  */
-export class ClientDisconnected extends Error {
+export class HttpClientDisconnected extends Error {
   readonly code = tooManyConnections
 
   constructor() {

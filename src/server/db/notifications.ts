@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { appRoleConnectionConfig, type DatabaseLocation } from './connection-config.ts'
-import { listenerConnectionName, listenerConnectionPrefix } from './processes.ts'
+import { notificationConnectionName, notificationConnectionPrefix } from './processes.ts'
 
 /**
  * Sends and receives messages between the processes of one database. A message only tells its
@@ -54,7 +54,7 @@ export async function openNotificationChannel(
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
       ...appRoleConnectionConfig(options),
-      application_name: listenerConnectionName(self),
+      application_name: notificationConnectionName(self),
       keepAlive: true
     })
     // without a listener, losing the server would end this process
@@ -67,7 +67,7 @@ export async function openNotificationChannel(
     })
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
-    const { rows } = await fresh.query(othersSql, [listenerConnectionPrefix])
+    const { rows } = await fresh.query(othersSql, [notificationConnectionPrefix])
     // a process that found no others at its start and has received no `hello` since has nobody to
     // notify
     isAlone &&= rows[0].others === 0

@@ -4,14 +4,14 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
  * The beginning of the name of each database connection on which a process listens for
  * notifications.
  */
-export const listenerConnectionPrefix = 'vidimus hints'
+export const notificationConnectionPrefix = 'vidimus hints'
 
 /**
  * Returns the name of the database connection on which a process listens for notifications.
  * `process` is the name of the process.
  */
-export function listenerConnectionName(process: string): string {
-  return `${listenerConnectionPrefix} ${process}`
+export function notificationConnectionName(process: string): string {
+  return `${notificationConnectionPrefix} ${process}`
 }
 
 /**
@@ -24,5 +24,5 @@ export function processRunsCondition(process: RawBuilder<unknown>): RawBuilder<S
   return sql`(${process} is null or exists (
     select from pg_stat_activity
     where datname = current_database() and usename = session_user and
-      (application_name is null or application_name = ${`${listenerConnectionPrefix} `} || ${process})))`
+      (application_name is null or application_name = ${`${notificationConnectionPrefix} `} || ${process})))`
 }

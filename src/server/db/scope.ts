@@ -4,7 +4,7 @@ import {
   type ConnectionConsumer,
   type ConnectionRequestOptions,
   type ConnectionSlot,
-  noCompanyConsumer
+  consumerForNoCompany
 } from './connection-allocator.ts'
 import { connectionAllocatorOf, type Db, poolOf } from './open.ts'
 import {
@@ -71,7 +71,7 @@ function scopeTo(id: CompanyId): string {
  * one statement. Sends begin, statement and commit together, in one round trip. Throws for a second
  * statement. Starts again after the same failures as `inCompany`.
  */
-export function singleStatementInCompany<T>(
+export function runSingleStatementInCompany<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
@@ -87,7 +87,7 @@ export function singleStatementInCompany<T>(
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>): Promise<T> {
-  return inTransaction(db, noCompanyConsumer, 'begin', sent => new TxWithoutCompany(sent), run)
+  return inTransaction(db, consumerForNoCompany, 'begin', sent => new TxWithoutCompany(sent), run)
 }
 
 /**

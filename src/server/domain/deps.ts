@@ -53,14 +53,14 @@ export interface Settings {
    */
   mailServer: boolean
   maxUploadBytes: number
-  limits: TrafficLimits
+  limits: TrafficLimitSettings
 }
 
 /**
  * Limits of calls per network address, of mails, of verifications and of open event streams. They
  * come from the configuration; load tests raise them.
  */
-export interface TrafficLimits {
+export interface TrafficLimitSettings {
   signInPerAddressMinute: number
   signUpPerAddressHour: number
   mailsPerAddressHour: number
@@ -356,35 +356,35 @@ export interface ServiceSignals {
   /**
    * Sent when a person's history has changed, so that the person's event streams send the change.
    */
-  events: Signal<PersonInCompany>
+  events: ServiceSignal<PersonInCompany>
   /**
    * Sent with the id of a company when an upload in it is complete, so that its deposit can be
    * created.
    */
-  uploads: Signal
+  uploads: ServiceSignal
   /** Sent with the id of a company when a mail was queued in it. */
-  mails: Signal
+  mails: ServiceSignal
   /** Sent with the id of a company when one of its imports is to be checked, run or undone. */
-  imports: Signal
+  imports: ServiceSignal
   /**
    * Sent when a session of a person has ended or changed, or the person was disabled or deleted.
    */
-  sessions: Signal<PersonInCompany>
+  sessions: ServiceSignal<PersonInCompany>
   /**
    * Sent when a process wants to write the bytes of an upload that another process is writing. If
    * the client of the other process sends nothing, the other process stops writing. Otherwise, the
    * other process renews its lease and goes on.
    */
-  writers: Signal<{ company: CompanyId; upload: string }>
+  writers: ServiceSignal<{ company: CompanyId; upload: string }>
   /** Sent with the host of a domain when the domain was added, changed or removed. */
-  domains: Signal<string>
+  domains: ServiceSignal<string>
   /** Sent with the id of a company when the company was renamed, suspended or resumed. */
-  companies: Signal
+  companies: ServiceSignal
   /**
    * Sent when signals of other processes may have been lost. A listener then checks everything that
    * it watches.
    */
-  missed: Signal<void>
+  missed: ServiceSignal<void>
 }
 
 /**
@@ -397,7 +397,7 @@ export interface PersonInCompany {
 }
 
 /** A signal that is sent with a value of type `T`. By default, the value is the id of a company. */
-export interface Signal<T = CompanyId> {
+export interface ServiceSignal<T = CompanyId> {
   /** Calls all listeners with `value`. */
   send(value: T): void
   /** Calls `listener` for each value that is sent, until the returned function is called. */

@@ -1,5 +1,5 @@
 import { listCompanyIds } from '../domain/companies/companies.ts'
-import type { CompanyId, Deps, Log, Signal } from '../domain/deps.ts'
+import type { CompanyId, Deps, Log, ServiceSignal } from '../domain/deps.ts'
 import { type Job, logError } from './job-runner.ts'
 
 /**
@@ -24,7 +24,7 @@ interface WaitingWork {
    */
   parallel: number
   /** Sent with the id of a company when there is work for it. */
-  signal: Signal
+  signal: ServiceSignal
   /**
    * Does one piece of work for a company. Returns false if there was no work or if the work failed.
    * May call `onFound` as soon as it has found a piece of work. Another run of the job may then

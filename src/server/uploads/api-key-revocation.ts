@@ -13,7 +13,7 @@ const lookMs = 2000
  * Closes the connection of an upload when the API key of the call is revoked or expires, or when
  * the owner of the key is disabled. Does nothing for a call that has no API key.
  */
-export function closeWhenApiKeyEnds(
+export function closeConnectionWhenApiKeyEnds(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   person: AuthenticatedCaller,
   response: ServerResponse

@@ -24,7 +24,7 @@ import {
 import { recordUploadProgress, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { closeWhenApiKeyEnds } from './api-key-revocation.ts'
+import { closeConnectionWhenApiKeyEnds } from './api-key-revocation.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
@@ -84,7 +84,7 @@ async function readFile(
 ): Promise<DirectUploadFile> {
   const token = bearerToken(headers.authorization)
   const person = await admitPerson(deps, tenant, putDeposit, token, { address })
-  closeWhenApiKeyEnds(deps, person, response)
+  closeConnectionWhenApiKeyEnds(deps, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, parseQueryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {

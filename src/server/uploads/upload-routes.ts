@@ -24,7 +24,7 @@ import {
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { closeWhenApiKeyEnds } from './api-key-revocation.ts'
+import { closeConnectionWhenApiKeyEnds } from './api-key-revocation.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
@@ -244,7 +244,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     }
     const token = bearerToken(request.headers.authorization)
     const person = await admitPerson(deps, tenant, route, token, { address })
-    closeWhenApiKeyEnds(deps, person, response)
+    closeConnectionWhenApiKeyEnds(deps, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
     const upload = await getUpload(deps, {

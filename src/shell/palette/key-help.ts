@@ -1,7 +1,7 @@
 import { createElement } from '../kit/elements.ts'
 import { storeSetting } from '../kit/page.ts'
 import { openDialog } from './dialog.ts'
-import { characterShortcutsStorageKey, isAppleDevice, readSetting } from './palette.ts'
+import { characterShortcutsStorageKey, isAppleDevice, readStoredSetting } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /**
@@ -30,7 +30,7 @@ export async function openShortcutHelp(): Promise<void> {
     return key.length > 3 || key === 'end' ? t(`palette.keys.names.${key}`) : key
   }
   const box = createElement('input', { type: 'checkbox', class: 'checkbox' })
-  box.checked = readSetting(characterShortcutsStorageKey) !== 'off'
+  box.checked = readStoredSetting(characterShortcutsStorageKey) !== 'off'
   box.addEventListener('change', () => {
     storeSetting(characterShortcutsStorageKey, box.checked ? undefined : 'off')
   })

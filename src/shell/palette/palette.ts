@@ -20,7 +20,7 @@ export function startPalette(): void {
       isApple: isAppleDevice(),
       isInField:
         target instanceof HTMLElement && (target.isContentEditable || target.matches(fields)),
-      hasCharacterKeys: readSetting(characterShortcutsStorageKey) !== 'off'
+      hasCharacterKeys: readStoredSetting(characterShortcutsStorageKey) !== 'off'
     })
     if (!shortcut) return
     event.preventDefault()
@@ -46,7 +46,7 @@ async function open(shortcut: ShortcutTarget): Promise<void> {
  * Returns a setting from the storage of this browser. Undefined if it is not stored, or if storage
  * is switched off.
  */
-export function readSetting(key: string): string | undefined {
+export function readStoredSetting(key: string): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined
   } catch {

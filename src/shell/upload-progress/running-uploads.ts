@@ -29,7 +29,7 @@ export function waitForUploads(): Promise<void> {
 }
 
 /** Makes the upload queue load when the deposit page is opened for the first time. */
-export function loadQueueOnDepositPage(): void {
+export function loadQueueWhenDepositPageOpens(): void {
   const watch = runOnce(loadQueue)
   onEachPage(() => {
     if (isOnPage('deposit')) runInBackground(watch)

@@ -1,6 +1,6 @@
 import type { LinkDelivery } from '../../contract/users.ts'
 import { browserEnvironment } from '../environment.ts'
-import { api, forgetSession } from '../sessions.ts'
+import { api, endSessionInBrowser } from '../sessions.ts'
 import type { Credentials } from './accounts.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Credentials } from './accounts.ts'
 export async function changePassword(input: Credentials & { next: string }): Promise<void> {
   const { email, password, next } = input
   const proofs = await proveBoth({ email, password }, { email, password: next }, 'rekey')
-  await api('changeKey', proofs)
+  await api('changePassword', proofs)
 }
 
 /**
@@ -37,7 +37,7 @@ export async function deleteAccount({ email, password }: Credentials): Promise<v
   } finally {
     keys.close()
   }
-  await forgetSession()
+  await endSessionInBrowser()
 }
 
 async function proveBoth(

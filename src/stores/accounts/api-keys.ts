@@ -1,4 +1,4 @@
-import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
+import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { maxApiKeys } from '../../contract/kit/limits.ts'
 import { withPasswordConfirmation } from '../confirmation.ts'
 import { api, type CallInput } from '../sessions.ts'
@@ -32,7 +32,7 @@ export async function loadApiKeys(company: string | undefined): Promise<void> {
 export async function createApiKey(
   company: string | undefined,
   input: CallInput<'createApiKey'> & { group_id: string | undefined }
-): Promise<NewApiKey> {
+): Promise<ApiKeyWithSecret> {
   const { group_id, ...settings } = input
   const made = await withPasswordConfirmation(() =>
     company === undefined

@@ -87,8 +87,8 @@ export function makeDomainPrimary(id: string): Promise<DomainDetails> {
 }
 
 /** Moves a domain to another company. Returns the domain, which then belongs to that company. */
-export function moveDomain(id: string, company_id: string): Promise<DomainDetails> {
-  return callAdminApi('moveDomain', { id, company_id })
+export function moveDomainToCompany(id: string, company_id: string): Promise<DomainDetails> {
+  return callAdminApi('moveDomainToCompany', { id, company_id })
 }
 
 export async function deleteDomain({ id, version }: Domain): Promise<void> {

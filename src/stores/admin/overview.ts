@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/kit/errors.ts'
-import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
+import type { Attention, AttentionOfAllCompanies, UsageDay } from '../../contract/overview.ts'
 import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
@@ -17,7 +17,7 @@ export const $attention = personalAtom<LoadState<Problems<Attention> & { company
 })
 
 /** What operators should act on in all companies. */
-export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AllAttention>>>({
+export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AttentionOfAllCompanies>>>({
   status: 'loading'
 })
 
@@ -63,7 +63,7 @@ export async function loadAttention(company: string): Promise<void> {
  */
 export async function loadAttentionOfAllCompanies(): Promise<void> {
   const isLatest = startCheckOfAll()
-  const next = await resultOrError(() => api('getAllAttention', {}))
+  const next = await resultOrError(() => api('getAttentionOfAllCompanies', {}))
   if (!isLatest()) return
   const before = $attentionOfAllCompanies.get()
   if (!(next instanceof AppError)) {

@@ -92,7 +92,7 @@ export const {
   depositAgain,
   choosePicture
 } = queue
-export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, removeEnded } = queue
+export const { pauseAll, resumeAll, cancelAll, retryAll, choosePictureForAll, removeEnded } = queue
 
 let isStarted = false
 

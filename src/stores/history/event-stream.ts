@@ -8,8 +8,14 @@ import type { BrowserEnvironment } from '../environment.ts'
  * State of the connection. `offline`: the server does not answer. `unreachable`: it answers with an
  * error. `polling`: it refuses to open a further stream, so the list is loaded at intervals.
  */
-export const StreamState = z.enum(['connecting', 'live', 'polling', 'offline', 'unreachable'])
-export type StreamState = z.infer<typeof StreamState>
+export const StreamConnectionState = z.enum([
+  'connecting',
+  'live',
+  'polling',
+  'offline',
+  'unreachable'
+])
+export type StreamConnectionState = z.infer<typeof StreamConnectionState>
 
 export interface EventStreamOptions {
   url: string
@@ -24,7 +30,7 @@ export interface EventStreamOptions {
   after: string | undefined
   /** Returns the session token. Called for each connection, because tokens are renewed. */
   token: () => string | undefined
-  onState: (state: StreamState) => void
+  onState: (state: StreamConnectionState) => void
   /** Runs for the data of each unnamed event. */
   onMessage: (data: string) => void
   /**

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
-import { type EventStreamOptions, openEventStream, StreamState } from './event-stream.ts'
+import { type EventStreamOptions, openEventStream, StreamConnectionState } from './event-stream.ts'
 
 /** A message from the tab that has the event stream to the other tabs. */
 const HistoryTabMessage = z.object({
-  state: StreamState,
+  state: StreamConnectionState,
   /**
    * Sequence number of the last event that the tab with the event stream has received. `before` is
    * the number of the previous event; a tab that has not seen that event has missed events. In the

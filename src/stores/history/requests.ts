@@ -15,7 +15,7 @@ import {
   userScopedName
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
-import type { StreamState } from './event-stream.ts'
+import type { StreamConnectionState } from './event-stream.ts'
 import { createRequestMatcher, hasAnyFilter, type RequestFilter } from './request-filter.ts'
 import {
   createRequestList,
@@ -25,7 +25,7 @@ import {
 } from './request-list.ts'
 import type { HistoryTabMessage } from './request-stream.ts'
 
-export type { StreamState }
+export type { StreamConnectionState }
 
 const listeners = new Set<(request: ProcessedRequest) => void>()
 /** All requests that this tab has received, regardless of the filter. */
@@ -45,7 +45,7 @@ const list = createPagedList<ProcessedRequest, RequestFilter>({
 export const $requests = list.$rows
 export const $requestFilter = list.$query
 export const $historyStatus = list.$status
-export const $streamState = personalAtom<StreamState>('connecting')
+export const $streamState = personalAtom<StreamConnectionState>('connecting')
 /** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 

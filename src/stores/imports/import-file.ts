@@ -8,7 +8,7 @@ import {
   type ImportField
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
-import type { RowScan } from '../../workers/csv-files.ts'
+import type { FileScan } from '../../workers/csv-files.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
@@ -40,7 +40,7 @@ export interface OpenedFile {
   rows: readonly (readonly string[])[]
   mapping: ColumnMapping
   /** Number of rows and their faults. Undefined while the rows are being counted. */
-  count: RowScan | undefined
+  count: FileScan | undefined
 }
 
 export const $importFile = personalAtom<ImportFileState>({ status: 'none' })

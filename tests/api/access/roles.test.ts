@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { administersCompany, hasCompanyPath } from '../../../src/contract/kit/endpoint.ts'
+import { hasCompanyPath, isCompanyAdministrationCall } from '../../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
@@ -96,7 +96,7 @@ describe('every role makes every call', () => {
 })
 
 describe('the company of a call', () => {
-  const acting = names.filter(name => administersCompany(routeOf(name)))
+  const acting = names.filter(name => isCompanyAdministrationCall(routeOf(name)))
   const byPath = acting.filter(name => hasCompanyPath(routeOf(name)))
   const byHeader = acting.filter(
     name => !hasCompanyPath(routeOf(name)) && !routeCaseOf(name).reachesOthers

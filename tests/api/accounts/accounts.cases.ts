@@ -18,7 +18,7 @@ export const rows: RouteCases = {
   sendVerification: {},
   activateUser: { input: activateUserInput },
   requestReset: { input: () => ({ email: newEmail() }) },
-  resetKey: { input: resetKeyInput },
+  resetPassword: { input: resetPasswordInput },
   changeEmail: { input: changeEmailInput, proves: 'challenge_invalid' },
   confirmEmail: {
     input: async (app, person) => ({ token: await makeEmailChange(app, person) }),
@@ -41,18 +41,18 @@ export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
     'checkMailLink mail_token_invalid': () =>
       ask('checkMailLink', { token: anyToken(), purpose: 'reset' }, {}),
     'checkMailLink mail_token_used': async () => {
-      const input = await inputOf('resetKey')
-      await ask('resetKey', input, {})
+      const input = await inputOf('resetPassword')
+      await ask('resetPassword', input, {})
       return ask('checkMailLink', { token: input['token'], purpose: 'reset' }, {})
     },
     'activateUser mail_token_invalid': () => withAnyToken('activateUser'),
     'activateUser mail_token_used': () => twice('activateUser'),
     'activateUser challenge_invalid': () => late('activateUser'),
     'activateUser key_invalid': () => withBadKey('activateUser'),
-    'resetKey mail_token_invalid': () => withAnyToken('resetKey'),
-    'resetKey mail_token_used': () => twice('resetKey'),
-    'resetKey challenge_invalid': () => late('resetKey'),
-    'resetKey key_invalid': () => withBadKey('resetKey'),
+    'resetPassword mail_token_invalid': () => withAnyToken('resetPassword'),
+    'resetPassword mail_token_used': () => twice('resetPassword'),
+    'resetPassword challenge_invalid': () => late('resetPassword'),
+    'resetPassword key_invalid': () => withBadKey('resetPassword'),
     'changeEmail challenge_invalid': async () => {
       const input = await inputOf('changeEmail')
       app.wait(180)
@@ -92,7 +92,7 @@ export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
     return randomBytes(32).toString('base64url')
   }
 
-  async function withAnyToken(name: 'activateUser' | 'resetKey'): Promise<RawResponse> {
+  async function withAnyToken(name: 'activateUser' | 'resetPassword'): Promise<RawResponse> {
     return ask(name, { ...(await inputOf(name)), token: anyToken() }, {})
   }
 
@@ -139,7 +139,7 @@ async function activateUserInput(app: TestApp): Promise<object> {
   return { token, username: 'Ada', public_key_jwt, locale: 'fr' }
 }
 
-async function resetKeyInput(app: TestApp): Promise<object> {
+async function resetPasswordInput(app: TestApp): Promise<object> {
   const person = await makePerson(app)
   const token = await makeMailToken(app, 'reset', person)
   return { token, public_key_jwt: await publicKeyJwtFor(app, 'reset', { ...person, token }) }

@@ -7,7 +7,7 @@ import {
   confirmEmail,
   deleteUser,
   requestReset,
-  resetKey,
+  resetPassword,
   sendVerification,
   verifyEmail
 } from '../../../src/contract/accounts.ts'
@@ -15,7 +15,7 @@ import { getDeposit } from '../../../src/contract/deposits.ts'
 import type { Endpoint } from '../../../src/contract/kit/endpoint.ts'
 import { disableUser, enableUser, resendInvitation } from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
-import { changeKey, createUser, getUser, updateUser } from '../../../src/contract/users.ts'
+import { changePassword, createUser, getUser, updateUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { decodeTokenPayload } from '../../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/public-key-proof.ts'
@@ -355,7 +355,7 @@ describe('a forgotten password', () => {
 
   async function reset(account: Account, token: string, keys: TestKeys): Promise<void> {
     const public_key_jwt = await proof('reset', { ...account, keys }, token)
-    await service.call(account.host, resetKey, { token, public_key_jwt })
+    await service.call(account.host, resetPassword, { token, public_key_jwt })
   }
 
   test('is replaced by mail: every session ends, and a notice follows', async () => {
@@ -472,7 +472,7 @@ describe('a forgotten password', () => {
     ]
     for (const payload of wrong) {
       const public_key_jwt = makeKeys().publicKeyJwt(payload)
-      await expect(call(resetKey, { token, public_key_jwt })).rejects.toEqual(
+      await expect(call(resetPassword, { token, public_key_jwt })).rejects.toEqual(
         errorWithCode('key_invalid')
       )
     }
@@ -657,7 +657,7 @@ describe('a change of e-mail', () => {
     const { host: aud, email, keys } = person
     const public_key_jwt = keys.publicKeyJwt({ aud, email, purpose: 'rekey', nonce: challenge })
     const input = { challenge_response: keys.respond(challenge), public_key_jwt }
-    await call(changeKey, input, person.token)
+    await call(changePassword, input, person.token)
     await expect(confirm(token, person.token)).rejects.toMatchObject(invalid)
   })
 
@@ -782,7 +782,7 @@ describe('a mailed link', () => {
     if (purpose === 'verify') {
       return service.call(host, verifyEmail, { token, public_key_jwt, username: 'Ada' })
     }
-    if (purpose === 'reset') return service.call(host, resetKey, { token, public_key_jwt })
+    if (purpose === 'reset') return service.call(host, resetPassword, { token, public_key_jwt })
     return service.call(host, activateUser, { token, username: 'Ada', public_key_jwt })
   }
 
@@ -823,7 +823,7 @@ describe('a mailed link', () => {
       nonce: challenge
     })
     const input = { challenge_response: keys.respond(challenge), public_key_jwt }
-    await call(changeKey, input, token)
+    await call(changePassword, input, token)
     await expect(use()).rejects.toMatchObject(invalid)
   })
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { activateUser, resetKey, verifyEmail } from '../../../src/contract/accounts.ts'
+import { activateUser, resetPassword, verifyEmail } from '../../../src/contract/accounts.ts'
 import { addGroupUser, createGroup, getGroup } from '../../../src/contract/groups.ts'
 import {
   type BulkResult,
@@ -541,7 +541,7 @@ describe('a disabled person', () => {
       token: reset,
       keys: person.keys
     })
-    await app.call(ada.host, resetKey, { token: reset, public_key_jwt: proof })
+    await app.call(ada.host, resetPassword, { token: reset, public_key_jwt: proof })
     expect(await stateOf(person.id)).toBe('disabled')
     const login = app.signIn({ ...person, host: ada.host })
     await expect(login).rejects.toEqual(errorWithCode('account_disabled'))
@@ -828,7 +828,7 @@ test('people’s own changes are in the audit log', async () => {
   await app.call(ada.host, activateUser, { token, username: 'Ivy', public_key_jwt })
   const reset = await makeMailToken(app, 'reset', person)
   const proof = await publicKeyJwtFor(app, 'reset', { ...person, token: reset, keys: person.keys })
-  await app.call(ada.host, resetKey, { token: reset, public_key_jwt: proof })
+  await app.call(ada.host, resetPassword, { token: reset, public_key_jwt: proof })
   expect(await actionsOf(person.id)).toEqual(['user.activate', 'user.reset_password'])
   const { rows } = await app.owner.query('select actor_id from audit_entry where target_id = $1', [
     person.id

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { logIn } from '../../../src/contract/sessions.ts'
-import { changeKey, getUser } from '../../../src/contract/users.ts'
+import { changePassword, getUser } from '../../../src/contract/users.ts'
 import type { PublicKeyPayload } from '../../../src/core/keys/public-key-jwt.ts'
 import {
   type Account,
@@ -38,7 +38,9 @@ async function proofsOf(account: Account, next: TestKeys, forged: Forged = {}) {
 }
 
 async function change(account: Account, token: string, next: TestKeys, forged?: Forged) {
-  return service.call(account.host, changeKey, await proofsOf(account, next, forged), { token })
+  return service.call(account.host, changePassword, await proofsOf(account, next, forged), {
+    token
+  })
 }
 
 async function signedIn(account: Account): Promise<string> {

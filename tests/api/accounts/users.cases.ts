@@ -16,7 +16,7 @@ export const rows: RouteCases = {
   getUser: {},
   updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },
-  changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
+  changePassword: { input: changePasswordInput, proves: 'challenge_invalid' },
   confirmPassword: { input: confirmPasswordInput, proves: 'challenge_invalid' }
 }
 
@@ -48,9 +48,9 @@ export function refusals(stage: RefusalContext): Refusals {
     ),
     'confirmPassword challenge_invalid': () => confirm('rekey'),
     'confirmPassword password_wrong': () => confirm('confirm', makeKeys()),
-    'changeKey challenge_invalid': () => changeKey('login'),
-    'changeKey key_invalid': () => changeKey('rekey', { jwt: 'x.y.z' }),
-    'changeKey password_wrong': () => changeKey('rekey', { keys: makeKeys() })
+    'changePassword challenge_invalid': () => changePassword('login'),
+    'changePassword key_invalid': () => changePassword('rekey', { jwt: 'x.y.z' }),
+    'changePassword password_wrong': () => changePassword('rekey', { keys: makeKeys() })
   }
 
   /** Calls `confirmPassword` for Ada with a challenge of this purpose, signed with `keys`. */
@@ -64,10 +64,10 @@ export function refusals(stage: RefusalContext): Refusals {
   }
 
   /**
-   * Calls `changeKey` for Ada with a challenge of this purpose, signed with `keys`. The proof of
+   * Calls `changePassword` for Ada with a challenge of this purpose, signed with `keys`. The proof of
    * the new key is `jwt` or, when absent, a valid one.
    */
-  async function changeKey(
+  async function changePassword(
     purpose: 'login' | 'rekey',
     { keys = ada.keys, jwt }: { keys?: TestKeys; jwt?: string } = {}
   ): Promise<RawResponse> {
@@ -75,7 +75,7 @@ export function refusals(stage: RefusalContext): Refusals {
     const { challenge: nonce } = await app.call(aud, getChallenge, { email, purpose })
     const proof = { aud, email, purpose: 'rekey', nonce } as const
     const public_key_jwt = jwt ?? makeKeys().publicKeyJwt(proof)
-    return ask('changeKey', { challenge_response: keys.respond(nonce), public_key_jwt })
+    return ask('changePassword', { challenge_response: keys.respond(nonce), public_key_jwt })
   }
 }
 
@@ -92,7 +92,7 @@ export async function signUpInput(app: TestApp): Promise<object> {
  * Returns the input of a password change. The new key is the current one, so that the person can
  * still sign in with it.
  */
-async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+async function changePasswordInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
   const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
   return {

@@ -10,7 +10,7 @@ import {
   getDomainConfig,
   listDomains,
   makeDomainPrimary,
-  moveDomain,
+  moveDomainToCompany,
   updateDomain
 } from '../../../src/contract/domains.ts'
 import { createInvitationLinks } from '../../../src/contract/members.ts'
@@ -338,7 +338,7 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
   // the same if the wildcard is removed or moved
   const endings = [
     (id: string) => ada.call(deleteDomain, { id }),
-    (id: string) => ada.call(moveDomain, { id, company_id: app.companies[beta] })
+    (id: string) => ada.call(moveDomainToCompany, { id, company_id: app.companies[beta] })
   ]
   await asOperator(async () => {
     for (const end of endings) {
@@ -364,7 +364,7 @@ test('hosts of other companies below an operator’s wildcard need a record once
       await ageAndRecheck(host, 8)
     },
     id => ada.call(deleteDomain, { id }),
-    id => ada.call(moveDomain, { id, company_id: to })
+    id => ada.call(moveDomainToCompany, { id, company_id: to })
   ]
   for (const end of endings) {
     const zone = `lent${++hosts}.fr`
@@ -487,7 +487,7 @@ test('moves a host to another company with its look and without its tokens', asy
   const { id, host } = await prove()
   const token = await app.signIn({ ...ada, host })
   const to = app.companies[beta]
-  const moved = await asOperator(() => ada.call(moveDomain, { id, company_id: to }))
+  const moved = await asOperator(() => ada.call(moveDomainToCompany, { id, company_id: to }))
   expect(moved).toMatchObject({ host, state: 'verified', public: false, name: 'Beta' })
   expect((await app.call(host, getDomainConfig, { domain: host })).company).toBe('Beta')
   await expect(app.call(host, listRequests, {}, { token })).rejects.toMatchObject({
@@ -506,13 +506,13 @@ test('a host that is moved while it is off begins anew in the other company', as
     [id]
   )
   await asOperator(async () => {
-    const moved = await ada.call(moveDomain, { id, company_id: to })
+    const moved = await ada.call(moveDomainToCompany, { id, company_id: to })
     const fresh = { state: 'unverified', check: null, failing_since: null, quarantined_since: null }
     expect(moved).toMatchObject({ host, ...fresh })
     // what concerns a served host stays
     const failing = await prove()
     await app.owner.query('update domain set failing_since = now() where id = $1', [failing.id])
-    expect(await ada.call(moveDomain, { id: failing.id, company_id: to })).toMatchObject({
+    expect(await ada.call(moveDomainToCompany, { id: failing.id, company_id: to })).toMatchObject({
       state: 'failing',
       check: { outcome: 'found' }
     })
@@ -523,7 +523,7 @@ test('a move is entered in the audit logs of both companies in its transaction',
   const to = app.companies[beta]
   const { id, host } = await prove()
   await asOperator(async () => {
-    const moved = await ada.call(moveDomain, { id, company_id: to })
+    const moved = await ada.call(moveDomainToCompany, { id, company_id: to })
     const { rows } = await app.owner.query(
       `select e.company_id, e.acted_in, e.target_id, v.changes::jsonb as changes,
               e.xmin = d.xmin as is_together
@@ -557,7 +557,7 @@ test('a company whose first host is moved there mails its waiting invitations', 
     const mails = () =>
       app.owner.query('select from invitation where company_id = $1', [company.id])
     expect((await mails()).rowCount).toBe(0)
-    await ada.call(moveDomain, { id, company_id: company.id })
+    await ada.call(moveDomainToCompany, { id, company_id: company.id })
     expect(new URL((await app.mailTo(email, 'activate')).link).host).toBe(host)
     expect((await mails()).rowCount).toBe(1)
   })
@@ -569,7 +569,7 @@ test('invitations that a move could not mail are mailed later, once', async () =
   await asOperator(async () => {
     const company = await ada.call(createCompany, { name: 'Late', host: 'docs.late.fr', email })
     await app.owner.query('revoke insert on invitation from vidimus_app')
-    const moved = await ada.call(moveDomain, { id, company_id: company.id })
+    const moved = await ada.call(moveDomainToCompany, { id, company_id: company.id })
     await app.owner.query('grant insert on invitation to vidimus_app')
     expect(moved).toMatchObject({ host, state: 'verified' })
     const job = checkDomainsJob(app.deps)

@@ -40,7 +40,7 @@ export const rows: RouteCases = {
     spends: 'domain'
   },
   checkDomain: { ids: { id: 'domain' }, shared: true },
-  moveDomain: {
+  moveDomainToCompany: {
     reachesOthers: true,
     input: async app => {
       await confirmSessions(app)
@@ -94,19 +94,19 @@ export function refusals(stage: RefusalContext): Refusals {
       const id = await makeDomain(app.owner, app.companies['acme.localhost'])
       return ask('deleteDomain', { id }, { 'if-match': '"999"' })
     },
-    'moveDomain confirmation_required': async () => {
+    'moveDomainToCompany confirmation_required': async () => {
       await app.owner.query('update session set confirmed_until = null')
-      return ask('moveDomain', {
+      return ask('moveDomainToCompany', {
         id: await makeDomain(app.owner, app.companies['acme.localhost']),
         company_id: app.companies['beta.localhost']
       })
     },
-    'moveDomain domain_needed': async () => {
+    'moveDomainToCompany domain_needed': async () => {
       await confirmSessions(app)
       const id = await domainIdOf(app.owner, 'acme.localhost')
-      return ask('moveDomain', { id, company_id: app.companies['beta.localhost'] })
+      return ask('moveDomainToCompany', { id, company_id: app.companies['beta.localhost'] })
     },
-    'moveDomain host_taken': async () => {
+    'moveDomainToCompany host_taken': async () => {
       await confirmSessions(app)
       const [acme, beta] = [app.companies['acme.localhost'], app.companies['beta.localhost']]
       const [id, claimed] = [await makeDomain(app.owner, acme), await makeDomain(app.owner, beta)]
@@ -115,7 +115,7 @@ export function refusals(stage: RefusalContext): Refusals {
           where id = $2`,
         [id, claimed]
       )
-      return ask('moveDomain', { id, company_id: beta })
+      return ask('moveDomainToCompany', { id, company_id: beta })
     },
     'makeDomainPrimary domain_unsuitable': async () => {
       const id = await makeDomain(app.owner, app.companies['acme.localhost'])

@@ -7,5 +7,5 @@ export const rows: RouteCases = {
     shared: true
   },
   getAttention: { ids: { id: 'company' }, shared: true },
-  getAllAttention: { shared: true }
+  getAttentionOfAllCompanies: { shared: true }
 }

@@ -6,8 +6,8 @@ import { createGroup, listGroups } from '../../../src/contract/groups.ts'
 import { createInvitationLinks, resendInvitation } from '../../../src/contract/members.ts'
 import {
   type AttentionKind,
-  getAllAttention,
   getAttention,
+  getAttentionOfAllCompanies,
   getUsage
 } from '../../../src/contract/overview.ts'
 import { verify } from '../../../src/contract/verifications.ts'
@@ -388,7 +388,7 @@ describe('what needs attention', () => {
     )
     // operators see them for all companies
     await app.owner.query(`update "user" set permissions = '{operator}' where id = $1`, [ada.id])
-    const all = await ada.call(getAllAttention, {}, { token: ada.token })
+    const all = await ada.call(getAttentionOfAllCompanies, {}, { token: ada.token })
     expect(all.companies).toMatchObject([{ company: { id: company }, items: await items() }])
   })
 
@@ -434,7 +434,7 @@ describe('what needs attention in all companies', () => {
       [beta, 'Beta']
     ])
     await app.owner.query(`update "user" set permissions = '{operator}' where id = $1`, [ada.id])
-    expect(await ada.call(getAllAttention, {})).toEqual({
+    expect(await ada.call(getAttentionOfAllCompanies, {})).toEqual({
       checked: expect.stringMatching(/Z$/),
       has_mail_server: false,
       items: [],
@@ -445,14 +445,16 @@ describe('what needs attention in all companies', () => {
     await makePerson(app, true)
     for (let n = 0; n < 10; n++) await app.deposit(bea, randomBytes(10))
     app.deps.blobs.space = async () => ({ total: 100_000_000_000, free: 4_000_000_000 })
-    const found = await ada.call(getAllAttention, {})
+    const found = await ada.call(getAttentionOfAllCompanies, {})
     expect(found.items).toMatchObject([{ kind: 'disk_nearly_full' }])
     expect(found.companies).toMatchObject([
       { company: { id: beta }, items: [{ kind: 'group_limits', severity: 'error' }] },
       { company: { id: company }, items: [{ kind: 'invitations_by_hand', severity: 'warning' }] }
     ])
     for (const each of found.companies) expect(each.company.name).toBe(names.get(each.company.id))
-    await expect(bea.call(getAllAttention, {})).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(bea.call(getAttentionOfAllCompanies, {})).rejects.toMatchObject({
+      code: 'forbidden'
+    })
   })
 
   test('says how many companies were not checked in time', async () => {

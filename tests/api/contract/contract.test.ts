@@ -133,7 +133,7 @@ describe('the routes', () => {
       'logIn',
       'receiveCspReports',
       'requestReset',
-      'resetKey',
+      'resetPassword',
       'verify',
       'verifyEmail'
     ])

@@ -4,7 +4,7 @@ import {
   activateUser,
   confirmEmail,
   requestReset,
-  resetKey,
+  resetPassword,
   verifyEmail
 } from '../../../src/contract/accounts.ts'
 import { createContentLink } from '../../../src/contract/deposits.ts'
@@ -132,7 +132,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const calls = {
     verify: (proven: Proven) => app.call(host, verifyEmail, { ...proven, username: 'Ada' }),
     activate: (proven: Proven) => app.call(host, activateUser, { ...proven, username: 'Ada' }),
-    reset: (proven: Proven) => app.call(host, resetKey, proven)
+    reset: (proven: Proven) => app.call(host, resetPassword, proven)
   }
   for (const purpose of ['verify', 'activate', 'reset'] as const) {
     const { email } = people[purpose]

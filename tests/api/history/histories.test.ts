@@ -15,7 +15,7 @@ import {
   logIn,
   logOut
 } from '../../../src/contract/sessions.ts'
-import { changeKey, getUser } from '../../../src/contract/users.ts'
+import { changePassword, getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { domainIdOf } from '../../helpers/cases.ts'
@@ -493,7 +493,7 @@ async function rekey(host: string, token: string, { email, keys }: Person, fresh
     challenge_response: keys.respond(nonce),
     public_key_jwt: fresh.publicKeyJwt({ aud: host, email, purpose: 'rekey', nonce })
   }
-  await app.call(host, changeKey, input, { token })
+  await app.call(host, changePassword, input, { token })
 }
 
 function other(company: Company, further: number): Company {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { requestReset, resetKey } from '../../../src/contract/accounts.ts'
+import { requestReset, resetPassword } from '../../../src/contract/accounts.ts'
 import { disableUser, signOutUser } from '../../../src/contract/members.ts'
 import { endSession, getChallenge, listSessions, logOut } from '../../../src/contract/sessions.ts'
-import { changeKey, getUser } from '../../../src/contract/users.ts'
+import { changePassword, getUser } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
@@ -72,7 +72,7 @@ const endings: Record<string, Ending> = {
         challenge_response: keys.respond(nonce),
         public_key_jwt: makeKeys().publicKeyJwt({ aud, email, purpose, nonce })
       }
-      await person.call(changeKey, input, { token: mine })
+      await person.call(changePassword, input, { token: mine })
     },
     code: 'unauthenticated',
     keepsMine: true,
@@ -83,7 +83,7 @@ const endings: Record<string, Ending> = {
       await call(requestReset, { email })
       const { token } = await app.mailTo(email, 'reset')
       const public_key_jwt = await publicKeyJwtFor(app, 'reset', { email, token })
-      await call(resetKey, { token, public_key_jwt })
+      await call(resetPassword, { token, public_key_jwt })
     },
     code: 'unauthenticated',
     keepsMine: false,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { moveDomain } from '../../../src/contract/domains.ts'
+import { moveDomainToCompany } from '../../../src/contract/domains.ts'
 import { cacheUrlPathOf, notFoundPage, pages } from '../../../src/core/pages/page-table.ts'
 import { locales } from '../../../src/i18n/index.ts'
 import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
@@ -65,7 +65,10 @@ test('a host that has moved shows no word of its former company', async () => {
   const operator = await app.signUp('beta.localhost')
   await makeOperators(app.owner)
   await confirmSessions(app)
-  await operator.call(moveDomain, { id, company_id: app.companies['acme.localhost'] ?? '' })
+  await operator.call(moveDomainToCompany, {
+    id,
+    company_id: app.companies['acme.localhost'] ?? ''
+  })
   await expectWords(host, 'acme.localhost', ['/en'])
 })
 

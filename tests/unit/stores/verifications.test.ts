@@ -44,7 +44,7 @@ test.for([
   ['the form with a tag', (hash: string) => `SHA256 (a (1).pdf) = ${hash}`, ['a (1).pdf']]
 ] as const)('takes %s, with the names', async ([, text, names]) => {
   const { store } = await open()
-  expect(store.verifyFingerprintsIn(text(hashOf('x')))).toBe(true)
+  expect(store.startVerifyingFingerprintsIn(text(hashOf('x')))).toBe(true)
   await vi.waitFor(() =>
     expect(store.$verifications.get().every(check => !store.isAwaitingResult(check))).toBe(true)
   )
@@ -61,7 +61,7 @@ test('takes the answer out of view with a paste that is refused', async () => {
   const { store } = await open()
   await store.verifyFiles([fileOf('1')])
   expect(store.$shownBatch.get()).toBe(store.$verifications.get()[0]?.batch)
-  expect(store.verifyFingerprintsIn('no fingerprint')).toBe(false)
+  expect(store.startVerifyingFingerprintsIn('no fingerprint')).toBe(false)
   expect(store.$shownBatch.get()).toBeUndefined()
   expect(store.$verifications.get()).toHaveLength(1)
 })
@@ -70,7 +70,7 @@ test('says when it goes on, and goes on by itself', async () => {
   const { store, browser, tab, fail } = await open()
   fail('lookup_limited', 42)
   const checking = store.verifyFiles(Array.from({ length: 45 }, (_, nr) => fileOf(`file ${nr}`)))
-  await vi.waitFor(() => expect(store.$verificationPause.get()?.until).toBe(start + 42_000))
+  await vi.waitFor(() => expect(store.$currentVerificationPause.get()?.until).toBe(start + 42_000))
   // files are fingerprinted meanwhile
   await vi.waitFor(() =>
     expect(store.$verifications.get().every(({ sha256 }) => sha256)).toBe(true)
@@ -78,7 +78,7 @@ test('says when it goes on, and goes on by itself', async () => {
   fail(undefined)
   browser.advance(42_000)
   await checking
-  expect(store.$verificationPause.get()).toBeUndefined()
+  expect(store.$currentVerificationPause.get()).toBeUndefined()
   expect(store.$verifications.get().every(({ state }) => state.step === 'done')).toBe(true)
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20, 20, 20, 5])
 })
@@ -88,10 +88,10 @@ test.for(['offline', 'unavailable'] as const)('goes on by itself after %s', asyn
   fail(code)
   const checking = store.verifyFiles([fileOf('x')])
   for (const seconds of [0, 1, 3, 5, 10, 20, 20, 20]) {
-    await vi.waitFor(() => expect(store.$verificationPause.get()?.error.code).toBe(code))
+    await vi.waitFor(() => expect(store.$currentVerificationPause.get()?.error.code).toBe(code))
     browser.advance(seconds * 1000)
   }
-  await vi.waitFor(() => expect(store.$verificationPause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$currentVerificationPause.get()).toBeDefined())
   fail(undefined)
   if (code === 'offline') tab.wake()
   else browser.advance(20_000)
@@ -112,10 +112,10 @@ test('stops a long check, and takes it up again where it stopped', async () => {
   const { store, tab, fail } = await open()
   fail('lookup_limited', 42)
   const checking = store.verifyFiles(Array.from({ length: 25 }, (_, nr) => fileOf(`file ${nr}`)))
-  await vi.waitFor(() => expect(store.$verificationPause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$currentVerificationPause.get()).toBeDefined())
   store.stopVerifications()
   await checking
-  expect(store.$verificationPause.get()).toBeUndefined()
+  expect(store.$currentVerificationPause.get()).toBeUndefined()
   expect(new Set(store.$verifications.get().map(({ state }) => state.step))).toEqual(
     new Set(['stopped'])
   )
@@ -131,7 +131,7 @@ test('does not wait any longer once the person has signed in', async () => {
   const { store, tab, fail, signInAs } = await open()
   fail('lookup_limited', 3600)
   const checking = store.verifyFiles([fileOf('x')])
-  await vi.waitFor(() => expect(store.$verificationPause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$currentVerificationPause.get()).toBeDefined())
   fail(undefined)
   signInAs('ada')
   tab.wake()
@@ -152,9 +152,9 @@ test('goes on with what the end of a session had interrupted', async () => {
 
 test('checks a pasted fingerprint, and tells what is none', async () => {
   const { store } = await open()
-  expect(store.verifyFingerprintsIn('not a fingerprint')).toBe(false)
+  expect(store.startVerifyingFingerprintsIn('not a fingerprint')).toBe(false)
   expect(store.$verifications.get()).toEqual([])
-  expect(store.verifyFingerprintsIn(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
+  expect(store.startVerifyingFingerprintsIn(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
   await vi.waitFor(() => expect(store.$verifications.get()[0]?.state.step).toBe('done'))
   expect(store.$verifications.get()[0]).toMatchObject({ name: undefined, sha256: hashOf('x') })
 })

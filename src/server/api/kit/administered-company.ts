@@ -1,7 +1,7 @@
 import {
-  administersCompany,
   type CompanyAdministrationFields,
-  hasCompanyPath
+  hasCompanyPath,
+  isCompanyAdministrationCall
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { requireAdministeredCompany } from '../../domain/companies/companies.ts'
@@ -26,12 +26,12 @@ import { invalidFieldError } from './refused-fields.ts'
  *
  * `by` is the caller, with the permissions just read from the database.
  */
-export async function rememberAdministeredCompany(
+export async function checkAndSetAdministeredCompany(
   c: ApiContext,
   route: CompanyAdministrationFields,
   by: AuthenticatedCaller
 ): Promise<void> {
-  if (!administersCompany(route)) return
+  if (!isCompanyAdministrationCall(route)) return
   const header = c.req.header('company')
   if (header !== undefined) requirePermission(by, 'admin')
   const named = Id.safeParse(header).data

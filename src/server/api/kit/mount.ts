@@ -12,7 +12,7 @@ import { includesEtag } from '../../../core/http-headers/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'
-import { rememberAdministeredCompany } from './administered-company.ts'
+import { checkAndSetAdministeredCompany } from './administered-company.ts'
 import {
   type AccessRules,
   admitPerson,
@@ -203,7 +203,7 @@ async function admit(
       inFlight: c.get('inFlight')
     })
     c.set('person', person)
-    await rememberAdministeredCompany(c, route, person)
+    await checkAndSetAdministeredCompany(c, route, person)
     requirePasswordConfirmation(person, route)
   }
 }

@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type * as z from 'zod/mini'
-import type { ApiKey, createApiKey as call, NewApiKey } from '../../../contract/api-keys.ts'
+import type { ApiKey, ApiKeyWithSecret, createApiKey as call } from '../../../contract/api-keys.ts'
 import { KeyScope } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxApiKeys } from '../../../contract/kit/limits.ts'
@@ -61,7 +61,7 @@ interface Creation extends z.output<typeof call.input> {
 export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
   { company_id, by, name, scopes: given, group_id, expires_in_days: days = usualDays }: Creation
-): Promise<NewApiKey> {
+): Promise<ApiKeyWithSecret> {
   const { key, hint, digest } = createApiKeySecret(deps)
   const id = newId(deps)
   const created_at = deps.clock()

@@ -15,7 +15,7 @@ import {
 /**
  * Replaces the public key of a person who changes their password, and ends their other sessions.
  */
-export async function changeKey(
+export async function changePassword(
   deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: PasswordProof & { public_key_jwt: string }
 ): Promise<void> {

@@ -24,7 +24,7 @@ export async function requestReset(
  * Sets a new password for the person to whom a reset link was mailed: replaces their public key and
  * ends all their sessions. A disabled person stays disabled.
  */
-export async function resetKey(
+export async function resetPassword(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   { tenant, token, public_key_jwt }: PublicKeyWithMailToken
 ): Promise<void> {

@@ -26,7 +26,7 @@ import {
 } from '../mail/mail-tokens.ts'
 import {
   type AuthenticatedCaller,
-  confirmPendingSessions,
+  convertSignUpSessions,
   endSessionsOfPeople,
   signalSessionChanges
 } from '../sessions/sessions.ts'
@@ -158,7 +158,7 @@ export async function confirmSignUpEmail(
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { id: subject, email, ...made }))) throw over()
     if (proof) await endSessionsOfPeople(tx, deps, [subject])
-    else await confirmPendingSessions(tx, deps, subject)
+    else await convertSignUpSessions(tx, deps, subject)
     await deleteSignUps(tx, deps, { email })
     addAuditEntry(tx, deps, {
       by: { id: subject, company_id },

@@ -12,7 +12,10 @@ import {
   spendKeyProof,
   verifyKeyProof
 } from '../key-proofs/key-proofs.ts'
-import { type EncryptedPublicKey, verifyWithEncryptedKey } from '../key-proofs/public-keys.ts'
+import {
+  type EncryptedPublicKey,
+  verifySignatureWithEncryptedKey
+} from '../key-proofs/public-keys.ts'
 import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
@@ -51,7 +54,7 @@ export async function requireCurrentPassword(
   // counted before the check, so that parallel guesses are counted as well
   await consumeRateLimit(deps, 'rekey_user', counted)
   const { challenge, signature } = response
-  if (!key || !verifyWithEncryptedKey(deps.keys, key, Buffer.from(challenge), signature)) {
+  if (!key || !verifySignatureWithEncryptedKey(deps.keys, key, Buffer.from(challenge), signature)) {
     const facts = { audit: `${purpose}_failed`, company: company_id, user: user_id }
     deps.log.warn(facts, 'the current password was wrong')
     throw new AppError('password_wrong', 'The current key did not sign this challenge')

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type {
-  AllAttention,
   Attention,
   AttentionItem,
   AttentionKind,
+  AttentionOfAllCompanies,
   NearLimit
 } from '../../../contract/overview.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
@@ -90,7 +90,9 @@ export async function listAttentionItems(
  * severe items first. Checks a few companies at a time. After two seconds it checks no further
  * company, and returns how many it has left out.
  */
-export async function listAttentionOfAllCompanies(deps: AttentionDeps): Promise<AllAttention> {
+export async function listAttentionOfAllCompanies(
+  deps: AttentionDeps
+): Promise<AttentionOfAllCompanies> {
   const end = deps.clock().getTime() + allChecksMs
   const all = await listCompanyNames(deps)
   const waiting = [...all]

@@ -8,7 +8,7 @@ import type { Database, DisabledMark } from '../../db/schema.ts'
 import {
   inCompany,
   inNoCompany,
-  singleStatementInCompany,
+  runSingleStatementInCompany,
   type Tx,
   type TxWithoutCompany,
   toCompanyId
@@ -271,7 +271,7 @@ export async function requireAdministeredCompany(
   const id = toCompanyId(wanted)
   if (id === by.company_id) return id
   const found = by.permissions.includes('operator')
-    ? await singleStatementInCompany(deps.db, id, tx =>
+    ? await runSingleStatementInCompany(deps.db, id, tx =>
         tx.selectFrom('company').where('id', '=', id).select('id').executeTakeFirst()
       )
     : undefined

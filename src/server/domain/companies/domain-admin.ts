@@ -25,7 +25,7 @@ import {
   lockCompany,
   lockDomain
 } from './domain-rows.ts'
-import { applyThemeChanges, storePublishedTheme, themeForAudit } from './domain-themes.ts'
+import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
 import { findPrimaryDomain } from './served-hosts.ts'
 
@@ -82,7 +82,7 @@ export async function updateDomain(
     await updateById(tx, 'domain', id)
       .set({ ...fields, version: found.version + 1 })
       .execute()
-    if (changed) await storePublishedTheme(tx, deps, { by, domain: found, theme: changed })
+    if (changed) await storeThemeAsPublished(tx, deps, { by, domain: found, theme: changed })
     const before = auditFields(found)
     const after = { ...auditFields(await lockDomain(tx, id)), ...missingVersionNote(version) }
     addAuditEntry(tx, deps, { by, action: 'domain.update', target: id, before, after })

@@ -75,7 +75,7 @@ export async function publishTheme(
     if (found.draft === null) return readThemes(tx, id)
     const theme = Theme.parse(found.draft)
     await setThemeDraft(tx, found, noDraft)
-    await storePublishedTheme(tx, deps, { by, domain: found, theme })
+    await storeThemeAsPublished(tx, deps, { by, domain: found, theme })
     const [before, after] = [themeForAudit(Theme.parse(found.theme)), themeForAudit(theme)]
     addAuditEntry(tx, deps, { by, action: 'domain.publish', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
@@ -101,7 +101,7 @@ export async function restoreTheme(
       .executeTakeFirst()
     if (!kept) throw new AppError('not_found', 'This theme is not kept')
     const theme = Theme.parse(kept.theme)
-    await storePublishedTheme(tx, deps, { by, domain: found, theme, restored: number })
+    await storeThemeAsPublished(tx, deps, { by, domain: found, theme, restored: number })
     const before = { number: found.theme_number, ...themeForAudit(Theme.parse(found.theme)) }
     const after = { number, ...themeForAudit(theme) }
     addAuditEntry(tx, deps, { by, action: 'domain.restore', target: id, before, after })
@@ -138,7 +138,7 @@ interface Publication {
  * Stores a theme as the published theme of a domain. The published themes of a domain are numbered;
  * the new one gets the next number. Deletes all but the last 20.
  */
-export async function storePublishedTheme(
+export async function storeThemeAsPublished(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, domain, theme, restored }: Publication

@@ -1,4 +1,4 @@
-import type { CompanyDeposit } from '../../../contract/company-deposits.ts'
+import type { ListedDeposit } from '../../../contract/company-deposits.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -20,7 +20,7 @@ interface Listing
 export async function listDeposits(
   deps: Pick<Deps, 'db'>,
   { company_id, caller, limit, cursor, sort, ...filter }: Listing
-): Promise<Page<CompanyDeposit>> {
+): Promise<Page<ListedDeposit>> {
   // ids of requests grow with time, and the deposits have an index in their order
   const orders = {
     id: 'deposit.request_id',
@@ -78,11 +78,11 @@ function filtered(
 
 type Row = Awaited<ReturnType<ReturnType<typeof filtered>['execute']>>[number]
 type Facts = Pick<
-  CompanyDeposit,
+  ListedDeposit,
   'name' | 'size' | 'media_type' | 'leaf_hash' | 'keep_until' | 'erased'
-> & { store?: CompanyDeposit['store'] }
+> & { store?: ListedDeposit['store'] }
 
-function toDeposit({ created_at, recorded_at, username, ...row }: Row): CompanyDeposit {
+function toDeposit({ created_at, recorded_at, username, ...row }: Row): ListedDeposit {
   const { id, request_id, category_id, visibility } = row
   // as: the deposit was recorded together with these facts
   const { name, size, media_type, leaf_hash, store, keep_until, erased } = row.facts as Facts

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { singleStatementInCompany } from '../../db/scope.ts'
+import { runSingleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import {
   type LeaseSettings,
@@ -54,7 +54,7 @@ export async function takeWriteLease(
   for (let upload = known; ; ) {
     const { generation } = upload
     const now = deps.clock()
-    const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
+    const row = await runSingleStatementInCompany(deps.db, upload.company_id, tx =>
       leaseRow(tx, writing, now, {
         id: upload.id,
         free: sql`${unleasedCondition(writing, now)} or writer = ${writer}::uuid
@@ -89,7 +89,7 @@ export async function renewWriteLease(
   hasProgress: boolean
 ): Promise<boolean> {
   const now = deps.clock()
-  return singleStatementInCompany(deps.db, upload.company_id, tx =>
+  return runSingleStatementInCompany(deps.db, upload.company_id, tx =>
     renewLease(tx, writing, now, {
       id: upload.id,
       where: isHeldBy(writer, upload),
@@ -108,7 +108,7 @@ export async function endWriteLease(
   { upload, writer }: WriteLease,
   hasProgress: boolean
 ): Promise<void> {
-  const isReleased = await singleStatementInCompany(deps.db, upload.company_id, tx =>
+  const isReleased = await runSingleStatementInCompany(deps.db, upload.company_id, tx =>
     releaseLease(tx, writing, {
       id: upload.id,
       where: isHeldBy(writer, upload),

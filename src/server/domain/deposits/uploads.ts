@@ -5,7 +5,11 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type NewRequestState, recordRequestState } from '../history/requests.ts'
-import { recordFailedDeposit, releaseReservation, reserveStorageAgain } from '../limits/quotas.ts'
+import {
+  addFailedDepositToStatistics,
+  releaseReservation,
+  reserveStorageAgain
+} from '../limits/quotas.ts'
 
 /**
  * An upload, together with columns of its request (its entry in the history). `request_state`,
@@ -224,7 +228,7 @@ export async function endUploadWithoutDeposit(
 ): Promise<void> {
   const held = reservedQuotaOf(upload)
   await releaseReservation(tx, held)
-  if (state === 'failed') await recordFailedDeposit(tx, held)
+  if (state === 'failed') await addFailedDepositToStatistics(tx, held)
   await setUploadState(tx, upload, 'settled')
   await recordRequestState(tx, deps, upload.company_id, {
     ...buildNewRequestState(upload, state),

@@ -5,7 +5,7 @@ import type { MatchedFingerprint } from '../../../contract/requests.ts'
 import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
-import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
@@ -133,7 +133,7 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const createLoader = (company_id: CompanyId) =>
     createBatchLoader(
       (tags: Buffer[]) =>
-        singleStatementInCompany(db, company_id, tx => lookUp(tx, tags, undefined)),
+        runSingleStatementInCompany(db, company_id, tx => lookUp(tx, tags, undefined)),
       bounds
     )
   return (company_id, tags) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { singleStatementInCompany } from '../../db/scope.ts'
+import { runSingleStatementInCompany } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import { findTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -51,7 +51,7 @@ export interface EventSubscriber {
  * Reads the new events of a company and delivers them to the company's streams in this process. One
  * query serves all streams.
  */
-export interface EventReader {
+export interface CompanyEventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
   /**
@@ -65,8 +65,8 @@ export interface EventReader {
  * Returns a function that returns the event reader of a company. The first call for a company
  * creates its reader. A reader reads only while it has subscribers.
  */
-export function createEventReaders(deps: Deps): (company_id: CompanyId) => EventReader {
-  const readers = new Map<CompanyId, EventReader>()
+export function createEventReaders(deps: Deps): (company_id: CompanyId) => CompanyEventReader {
+  const readers = new Map<CompanyId, CompanyEventReader>()
   return company_id => {
     const reader = readers.get(company_id) ?? makeReader(deps, company_id)
     readers.set(company_id, reader)
@@ -84,7 +84,7 @@ interface SubscriberState {
   checkedAt: number
 }
 
-function makeReader(deps: Deps, company_id: CompanyId): EventReader {
+function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
   const states = new Map<EventSubscriber, SubscriberState>()
   const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
@@ -260,7 +260,7 @@ export async function readEvents(
   const isAnyOf =
     user_ids.length === 1 ? sql<string>`${user_ids[0]}` : sql<string>`any(${user_ids}::uuid[])`
   // one statement, so that the head of the log matches the events
-  const rows = await singleStatementInCompany(deps.db, input.company_id, tx =>
+  const rows = await runSingleStatementInCompany(deps.db, input.company_id, tx =>
     selectInCompany(tx, 'log_head')
       .leftJoin('event', join =>
         join

@@ -1,10 +1,10 @@
 import { AppError } from '../../../contract/kit/errors.ts'
-import type { Deps, TrafficLimits } from '../deps.ts'
+import type { Deps, TrafficLimitSettings } from '../deps.ts'
 import type { SessionStatus } from '../sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import {
+  type CompanyEventReader,
   createEventReaders,
-  type EventReader,
   type EventSubscriber,
   type FormattedEvent,
   noEvents,
@@ -101,7 +101,7 @@ class OpenStream implements EventStream, EventSubscriber {
   readonly host: string
   readonly #deps: Deps
   readonly #after: number | undefined
-  readonly #reader: EventReader
+  readonly #reader: CompanyEventReader
   readonly #seat: Disposable
   readonly #endsAt: number
   #sink: EventSink | undefined
@@ -131,7 +131,7 @@ class OpenStream implements EventStream, EventSubscriber {
   constructor(
     deps: Deps,
     { person, host, after }: StreamOpening,
-    reader: EventReader,
+    reader: CompanyEventReader,
     seat: Disposable
   ) {
     this.person = person
@@ -289,7 +289,7 @@ function markText(name: 'tick' | 'reset', seq: number): string {
  * The function throws `stream_limit_reached` if the person, the company or the process has too many
  * open streams. Otherwise it counts the stream as open until the returned object is disposed.
  */
-function createSeats(limits: TrafficLimits): (person: AuthenticatedCaller) => Disposable {
+function createSeats(limits: TrafficLimitSettings): (person: AuthenticatedCaller) => Disposable {
   const taken = new Map<string, number>()
   return person => {
     const counted: [string, number][] = [

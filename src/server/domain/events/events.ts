@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
-import { singleStatementInCompany } from '../../db/scope.ts'
+import { runSingleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function readEventSequenceBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {
-  const { newest, first } = await singleStatementInCompany(deps.db, company_id, tx =>
+  const { newest, first } = await runSingleStatementInCompany(deps.db, company_id, tx =>
     selectInCompany(tx, 'log_head')
       .select(({ selectFrom }) => [
         'event_seq as newest',
@@ -45,7 +45,7 @@ export async function deleteExpiredEvents(
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
-  return singleStatementInCompany(deps.db, company_id, async tx => {
+  return runSingleStatementInCompany(deps.db, company_id, async tx => {
     const deleted = await tx.run(deleteEventsStatement, { company_id, before, batch: eventBatch })
     return deleted.length === eventBatch
   })

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { lookupTagMessage } from '../../../core/evidence/lookup-tag.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type {
   CompanyId,
   CompanyKeys,
@@ -50,7 +50,7 @@ export function createCompanySecretKeyReader({
   return {
     read,
     open: async company_id =>
-      unsealed.get(company_id) ?? singleStatementInCompany(db, company_id, read)
+      unsealed.get(company_id) ?? runSingleStatementInCompany(db, company_id, read)
   }
 }
 

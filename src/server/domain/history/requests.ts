@@ -6,7 +6,7 @@ import { allowedCategoriesQuery } from '../../db/joins.ts'
 import {
   type ConnectionRequestOptions,
   inCompany,
-  singleStatementInCompany,
+  runSingleStatementInCompany,
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -249,7 +249,7 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return singleStatementInCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+  return runSingleStatementInCompany(deps.db, input.company_id, tx => readRequest(tx, input))
 }
 
 /**

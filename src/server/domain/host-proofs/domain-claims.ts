@@ -118,7 +118,7 @@ export async function deleteDomain(
  * the only domain of the present company. Throws `host_taken` if the other company has claimed the
  * host too, and `not_found` if there is no such company.
  */
-export async function moveDomain(
+export async function moveDomainToCompany(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log'>,
   { company_id, by, id, to: target }: DomainCall & { to: string }
 ): Promise<DomainDetails> {

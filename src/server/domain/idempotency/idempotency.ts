@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany } from '../../db/company-queries.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
-import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /** How many days the response to a call with an idempotency key is stored. */
@@ -94,7 +94,7 @@ export async function deleteExpiredResponses(
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
-  return singleStatementInCompany(deps.db, company_id, async tx => {
+  return runSingleStatementInCompany(deps.db, company_id, async tx => {
     const deleted = await tx.run(deleteExpiredResponsesStatement, {
       company_id,
       before,

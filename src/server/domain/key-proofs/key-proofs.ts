@@ -7,7 +7,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { readValidChallenge, spendChallenge } from './challenges.ts'
-import { encryptPublicKey, verifyWithJwk } from './public-keys.ts'
+import { encryptPublicKey, verifySignatureWithJwk } from './public-keys.ts'
 
 interface Proof {
   tenant: Tenant
@@ -41,7 +41,7 @@ export function verifyKeyProof({
     jwt.payload.email !== email ||
     jwt.payload.th !== th ||
     !isActiveKdf(jwt.payload.kdf) ||
-    !verifyWithJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
+    !verifySignatureWithJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
   ) {
     throw new AppError('key_invalid', `public_key_jwt does not prove a key for this ${purpose}`)
   }

@@ -31,7 +31,7 @@ export function encryptPublicKey(keys: InstallationKeys, row: KeyRow, jwk: Publi
 /**
  * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key in `sealed`.
  */
-export function verifyWithEncryptedKey(
+export function verifySignatureWithEncryptedKey(
   keys: InstallationKeys,
   sealed: EncryptedPublicKey,
   signed: Uint8Array,
@@ -45,7 +45,7 @@ export function verifyWithEncryptedKey(
  * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key `jwk`. Returns
  * false if the key is not a point of the curve.
  */
-export function verifyWithJwk(
+export function verifySignatureWithJwk(
   jwk: PublicKeyJwk,
   signed: Uint8Array,
   signature: Uint8Array

@@ -231,7 +231,7 @@ export async function releaseReservation(tx: Tx, held: QuotaReservation): Promis
  * because every transaction must lock the group's usage before its statistics. Otherwise two
  * transactions could deadlock.
  */
-export async function recordFailedDeposit(
+export async function addFailedDepositToStatistics(
   tx: Tx,
   { group_id, made_at }: QuotaReservation
 ): Promise<void> {

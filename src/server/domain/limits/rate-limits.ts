@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
-import type { Deps, Tenant, TrafficLimits } from '../deps.ts'
+import type { Deps, Tenant, TrafficLimitSettings } from '../deps.ts'
 import { networksOfAddress } from '../ip-addresses.ts'
 
 /**
@@ -17,7 +17,7 @@ export interface RateLimitStatus {
 }
 
 interface Rule {
-  points: (limits: TrafficLimits) => number
+  points: (limits: TrafficLimitSettings) => number
   seconds: number
   code: ErrorCode
   /**
@@ -296,7 +296,7 @@ function tiersOf(counted: RateLimitKey): string[][] {
   return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
 }
 
-function limitOf(limits: TrafficLimits, name: RateLimitName, tier: number): number {
+function limitOf(limits: TrafficLimitSettings, name: RateLimitName, tier: number): number {
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 

@@ -9,7 +9,7 @@ import type { DisabledMark } from '../../db/schema.ts'
 import {
   type ConnectionRequestOptions,
   inCompany,
-  singleStatementInCompany,
+  runSingleStatementInCompany,
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
@@ -84,7 +84,7 @@ async function authenticateKey(
   const hash = hashApiKey(secret)
   const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
   const [found] = hash
-    ? await singleStatementInCompany(deps.db, company_id, read, { caller: inFlight?.caller })
+    ? await runSingleStatementInCompany(deps.db, company_id, read, { caller: inFlight?.caller })
     : []
   const now = deps.clock()
   if (!found || !isLive(found, now)) {
@@ -188,7 +188,7 @@ async function findSession(
   options: ConnectionRequestOptions
 ) {
   const read = (tx: Tx) => tx.run(oneSession, wanted)
-  const [found] = await singleStatementInCompany(deps.db, wanted.company_id, read, options)
+  const [found] = await runSingleStatementInCompany(deps.db, wanted.company_id, read, options)
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
@@ -203,7 +203,7 @@ async function findLive(
   options?: ConnectionRequestOptions
 ) {
   const read = (tx: Tx) => tx.run(manySessions, { company_id, ids })
-  const rows = await singleStatementInCompany(deps.db, company_id, read, options)
+  const rows = await runSingleStatementInCompany(deps.db, company_id, read, options)
   const now = deps.clock()
   return new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
 }

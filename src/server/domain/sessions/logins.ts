@@ -11,8 +11,8 @@ import { readValidChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
   type EncryptedPublicKey,
   encryptPublicKey,
-  verifyWithEncryptedKey,
-  verifyWithJwk
+  verifySignatureWithEncryptedKey,
+  verifySignatureWithJwk
 } from '../key-proofs/public-keys.ts'
 import {
   consumeRateLimit,
@@ -105,7 +105,7 @@ function isDemoKey(
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): boolean {
   if (isDeveloper || !tenant.config.demo) return false
-  return verifyWithJwk(demoPublicKey, Buffer.from(challenge), signature)
+  return verifySignatureWithJwk(demoPublicKey, Buffer.from(challenge), signature)
 }
 
 interface Account {
@@ -214,7 +214,7 @@ function holderAmong(
 ): Account | undefined {
   const signed = Buffer.from(challenge)
   const holders = accounts.filter(account =>
-    verifyWithEncryptedKey(keys, account?.key ?? decoy, signed, signature)
+    verifySignatureWithEncryptedKey(keys, account?.key ?? decoy, signed, signature)
   )
   return holders.find(holder => holder !== undefined)
 }

@@ -205,7 +205,7 @@ const createSessionSql = `
  * Turns the sessions of a sign-up into sessions of the person that the sign-up has become. Each
  * then ends 12 hours after its start.
  */
-export async function confirmPendingSessions(
+export async function convertSignUpSessions(
   tx: Tx,
   deps: Pick<Deps, 'signals'>,
   user_id: string

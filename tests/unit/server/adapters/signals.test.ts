@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSignals } from '../../../../src/server/adapters/signals.ts'
+import { createServiceSignals } from '../../../../src/server/adapters/signals.ts'
 
 const company = '0b9f4c3e-8a52-4d7e-9c11-2f6d5a7b8c90'
 
@@ -34,7 +34,7 @@ test.each([
 
 function makeWakes() {
   let say: (text: string) => void = () => undefined
-  const signals = createSignals({
+  const signals = createServiceSignals({
     send: () => undefined,
     listen(listeners) {
       say = listeners.text

@@ -6,7 +6,7 @@ import {
   type CompanyId,
   inCompany,
   inNoCompany,
-  singleStatementInCompany,
+  runSingleStatementInCompany,
   type Tx,
   toCompanyId
 } from '../../../../src/server/db/scope.ts'
@@ -47,9 +47,9 @@ test('writes nothing into another company', async () => {
 })
 
 test('one statement at once sees one company, and its write is kept', async () => {
-  expect(await singleStatementInCompany(made.db, acme, idsOf)).toEqual([acme])
+  expect(await runSingleStatementInCompany(made.db, acme, idsOf)).toEqual([acme])
   const rename = (name: string, id: CompanyId) =>
-    singleStatementInCompany(made.db, acme, tx =>
+    runSingleStatementInCompany(made.db, acme, tx =>
       tx.updateTable('company').set({ name }).where('id', '=', id).executeTakeFirst()
     )
   expect((await rename('Renamed', acme)).numUpdatedRows).toBe(1n)
@@ -59,7 +59,7 @@ test('one statement at once sees one company, and its write is kept', async () =
 })
 
 test('a second statement after the one at once is refused', async () => {
-  const twice = singleStatementInCompany(made.db, acme, async tx => {
+  const twice = runSingleStatementInCompany(made.db, acme, async tx => {
     await idsOf(tx)
     return idsOf(tx)
   })
@@ -70,11 +70,11 @@ test('the one statement’s failure is told, and its connection serves the next'
   await using fresh = await makeDb()
   const pid = (tx: { raw: Tx['raw'] }) =>
     tx.raw<{ pid: number }>({ name: 'pid', text: 'select pg_backend_pid() as pid', values: [] })
-  const [before] = await singleStatementInCompany(fresh.db, acme, pid)
+  const [before] = await runSingleStatementInCompany(fresh.db, acme, pid)
   await expect(
-    singleStatementInCompany(fresh.db, acme, tx => insertCompany(tx, globex))
+    runSingleStatementInCompany(fresh.db, acme, tx => insertCompany(tx, globex))
   ).rejects.toMatchObject({ code: '42501' })
-  const [after] = await singleStatementInCompany(fresh.db, acme, pid)
+  const [after] = await runSingleStatementInCompany(fresh.db, acme, pid)
   expect(after).toEqual(before)
 })
 

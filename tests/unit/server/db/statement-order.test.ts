@@ -5,7 +5,7 @@ import { type Db, openDatabase } from '../../../../src/server/db/open.ts'
 import { prepareStatement } from '../../../../src/server/db/prepared-statements.ts'
 import {
   inCompany,
-  singleStatementInCompany,
+  runSingleStatementInCompany,
   type Tx,
   toCompanyId
 } from '../../../../src/server/db/scope.ts'
@@ -76,7 +76,7 @@ test.each(all)(
   'sends begin, the one statement by %s and the commit, before PostgreSQL has answered any',
   async way => {
     const answer = wire.holdAnswers()
-    const running = singleStatementInCompany(db, company, tx => ways[way].send(tx))
+    const running = runSingleStatementInCompany(db, company, tx => ways[way].send(tx))
     await expect.poll(() => wire.statements).toEqual([begin, ways[way].text, 'commit'])
     answer()
     await running
@@ -163,7 +163,9 @@ test('undoes a transaction whose last statement fails, and throws its error', as
 })
 
 test('refuses a statement that locks a head where one statement is all', async () => {
-  const running = singleStatementInCompany(db, company, async tx => tx.sendLast('log head', logged))
+  const running = runSingleStatementInCompany(db, company, async tx =>
+    tx.sendLast('log head', logged)
+  )
   await expect(running).rejects.toThrow('has ended')
 })
 

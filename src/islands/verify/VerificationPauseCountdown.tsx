@@ -1,21 +1,24 @@
 import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
-import { $verificationPause, type VerificationPause } from '../../stores/verifications.ts'
+import { $currentVerificationPause, type VerificationPause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { SignInLink } from './VerificationList.tsx'
 
-interface PauseCountdownProps {
+interface VerificationPauseCountdownProps {
   isSignedIn: boolean
 }
 
 /** Says why the verifications are paused, and counts down the time until they continue. */
-export function PauseCountdown(props: PauseCountdownProps) {
-  const pause = useStore($verificationPause, { ssr: 'initial' })
+export function VerificationPauseCountdown(props: VerificationPauseCountdownProps) {
+  const pause = useStore($currentVerificationPause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 
-function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: VerificationPause }) {
+function Countdown({
+  pause,
+  isSignedIn
+}: VerificationPauseCountdownProps & { pause: VerificationPause }) {
   const { t } = useTranslation()
   const now = useNow(1000)
   const { error, until } = pause

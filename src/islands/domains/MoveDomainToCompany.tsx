@@ -4,11 +4,11 @@ import en from '../../i18n/en/admin/moveDomain.json'
 import fr from '../../i18n/fr/admin/moveDomain.json'
 import { type Locale, type Translate, translator } from '../../i18n/index.ts'
 import type { NamespaceKey } from '../../i18n/keys.ts'
-import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
+import { moveDomainToCompany, reloadDomain } from '../../stores/admin/domains.ts'
 import { findCompanies } from '../../stores/admin/item-search.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { NamedItemField, parseNamedItem } from '../forms/NamedItemField.tsx'
+import { NamedItemPicker, parseNamedItem } from '../forms/NamedItemPicker.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
@@ -30,7 +30,7 @@ interface DomainProps {
 }
 
 /** Lets an operator move a domain to another company. Says what stops working with the move. */
-export function MoveDomain({ domain }: DomainProps) {
+export function MoveDomainToCompany({ domain }: DomainProps) {
   const { locale } = useTranslation()
   const say = wordsOfMove(locale)
   const { host, primary, state } = domain
@@ -57,7 +57,7 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
     async send({ company: chosen }) {
       const to = parseNamedItem(chosen)
       if (!to) return
-      const moved = await moveDomain(id, to.id)
+      const moved = await moveDomainToCompany(id, to.id)
       await navigate(pageHref(locale, 'domain', { company: to.id, domain: moved.id }), {
         replace: true
       })
@@ -79,7 +79,7 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
       cancel={say('cancel')}
       close={close}
     >
-      <NamedItemField
+      <NamedItemPicker
         legend={say('target')}
         name="company"
         label={say('search')}

@@ -7,7 +7,7 @@ export interface NamedItem {
   name: string
 }
 
-interface NamedItemFieldProps {
+interface NamedItemPickerProps {
   /** Label of the whole field, such as `Group`. `label` is the label of the search. */
   legend: string
   /**
@@ -25,7 +25,7 @@ interface NamedItemFieldProps {
 }
 
 /** A field to find one item by its name. Shows the name of the chosen item. */
-export function NamedItemField(props: NamedItemFieldProps) {
+export function NamedItemPicker(props: NamedItemPickerProps) {
   const { legend, name, label, hint, error, preset, find, children } = props
   const [chosen, setChosen] = useState<NamedItem>()
   const item = chosen ?? preset
@@ -49,7 +49,7 @@ export function NamedItemField(props: NamedItemFieldProps) {
 }
 
 /**
- * Parses the form value of a `NamedItemField`. The value consists of the id of the chosen item, a
+ * Parses the form value of a `NamedItemPicker`. The value consists of the id of the chosen item, a
  * space and the item's name. Returns undefined if no item is chosen.
  */
 export function parseNamedItem(value = ''): NamedItem | undefined {

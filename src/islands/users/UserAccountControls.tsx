@@ -33,7 +33,7 @@ interface MemberProps {
   member: Member
 }
 
-interface UserAccessProps extends MemberProps {
+interface UserAccountControlsProps extends MemberProps {
   /** Whether `member` is the person who is signed in. */
   isOwn: boolean
 }
@@ -42,7 +42,7 @@ interface UserAccessProps extends MemberProps {
  * Shows whether a person can use their account. Lets an administrator send the link of an
  * invitation or sign-up again, sign the person out, and disable or enable the account.
  */
-export function UserAccess({ member, isOwn }: UserAccessProps) {
+export function UserAccountControls({ member, isOwn }: UserAccountControlsProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
   const { state, disabled } = member
