@@ -40,7 +40,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   )
   const other = await signUpAt(service.port, otherHost)
   const quiet = await Connection.open(service.port)
-  const getUser = requestText('GET', '/user', {
+  const getOwnAccount = requestText('GET', '/user', {
     host: `api.${otherHost}`,
     authorization: `Bearer ${other.token()}`
   })
@@ -84,7 +84,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
       callers: 1,
       seconds,
       signal: options.signal,
-      work: () => quiet.requestWithRetry(getUser)
+      work: () => quiet.requestWithRetry(getOwnAccount)
     })
   await timeGetUser()
   const idle = await repeat(options, timeGetUser)

@@ -11,7 +11,7 @@ import {
   storeImportRows,
   undoImport
 } from '../src/contract/imports.ts'
-import { getUser } from '../src/contract/users.ts'
+import { getOwnAccount } from '../src/contract/users.ts'
 import { postgresNiceDifference, socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { lowerPriority } from '../src/server/db/process-priority.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
@@ -149,7 +149,7 @@ async function beside(
   const calls = (async () => {
     while (!isOver) {
       const from = performance.now()
-      await other.call(getUser, {})
+      await other.call(getOwnAccount, {})
       times.push(performance.now() - from)
     }
   })()

@@ -1,8 +1,8 @@
 import { getCompany } from '../src/contract/companies.ts'
 import { listGroups } from '../src/contract/groups.ts'
 import { changeUsers, listUsers } from '../src/contract/members.ts'
-import { getAttention, getUsage } from '../src/contract/overview.ts'
-import { getUser } from '../src/contract/users.ts'
+import { getAttention, getUsageByDay } from '../src/contract/overview.ts'
+import { getOwnAccount } from '../src/contract/users.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
@@ -104,7 +104,7 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
   const overview = {
     'what needs attention': () => person.call(getAttention, { id }),
     'the company with its counts': () => person.call(getCompany, { id }),
-    'usage of 400 days': () => person.call(getUsage, { id, from: dayBefore(399) })
+    'usage of 400 days': () => person.call(getUsageByDay, { id, from: dayBefore(399) })
   }
   for (const [what, call] of Object.entries(overview)) {
     signal.throwIfAborted()
@@ -152,7 +152,7 @@ type Company = Awaited<ReturnType<typeof fill>>
  * reads a page in the middle of the list.
  */
 async function fill({ query }: ServiceProcess, person: Client, count: number) {
-  const { company } = await person.call(getUser, {})
+  const { company } = await person.call(getOwnAccount, {})
   const { id } = company
   await query(
     `with made as (

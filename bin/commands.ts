@@ -5,19 +5,19 @@ import { HostName } from '../src/contract/domains.ts'
 import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
-import { listWaitingSignUps } from '../src/server/domain/accounts/signups.ts'
+import { listUnconfirmedSignUpsWithNewLinks } from '../src/server/domain/accounts/signups.ts'
 import { type AuditCheckReport, checkAuditLog } from '../src/server/domain/audit/audit-check.ts'
 import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
 import { webOriginOf } from '../src/server/domain/companies/served-hosts.ts'
-import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
+import { createEmptyDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
 import {
   type HeldUpload,
   listHeldUploads,
-  retryHeldUpload
+  scheduleHeldUploadRetry
 } from '../src/server/domain/deposits/held-uploads.ts'
 import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
-import { seedInstallation } from '../src/server/domain/installation/installation.ts'
+import { createFirstCompanyIfNone } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 
@@ -210,7 +210,7 @@ async function init({ domain, name }: Record<string, string | undefined>): Promi
   const company = CompanyName.safeParse(name)
   if (!company.success) throw new Misuse('The name must have 1 to 80 characters on one line.')
   return inDeps(async deps => {
-    if (!(await seedInstallation(deps, { host, name: company.data, isPublic: false }))) {
+    if (!(await createFirstCompanyIfNone(deps, { host, name: company.data, isPublic: false }))) {
       throw new Refusal('This database already has an installation: init needs an empty one.')
     }
     const { facts, text } = await setupCode(deps)
@@ -237,7 +237,7 @@ async function setupCode(deps: Deps): Promise<Answer> {
 }
 
 async function waiting(deps: Deps): Promise<Answer> {
-  const people = await listWaitingSignUps(deps)
+  const people = await listUnconfirmedSignUpsWithNewLinks(deps)
   const lines = people.map(
     ({ email, username, company, since, link }) =>
       `${email} (${username}, ${company}), since ${since.toISOString()}\n  ${link}`
@@ -279,7 +279,8 @@ async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<An
     )
   }
   const retried: string[] = []
-  for (const each of chosen) if (await retryHeldUpload(deps, each)) retried.push(each.request_id)
+  for (const each of chosen)
+    if (await scheduleHeldUploadRetry(deps, each)) retried.push(each.request_id)
   return {
     facts: { retried },
     text: `The service retries ${retried.length === 1 ? 'the deposit' : `${retried.length} deposits`} within seconds.`
@@ -320,7 +321,7 @@ async function seedDemo(deps: Deps): Promise<Answer> {
   }
   const found = await findDemo(deps)
   if (found?.state === 'ready') throw new Refusal('The demonstration already exists.')
-  if (!found) await createDemo(deps)
+  if (!found) await createEmptyDemo(deps)
   if (!(await fillDemo(deps, () => false))) {
     throw new Refusal('Another process is creating the demonstration.')
   }

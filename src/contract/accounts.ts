@@ -64,7 +64,7 @@ export const verifyEmail = endpoint({
 })
 
 /** Sends the caller's confirmation link again. Does nothing if the e-mail is already confirmed. */
-export const sendVerification = endpoint({
+export const resendOwnVerifyLink = endpoint({
   method: 'POST',
   path: '/user/verify/send',
   access: 'user',
@@ -126,7 +126,7 @@ export const resetPassword = endpoint({
  * `rekey`, signed with the key of the current e-mail. `public_key_jwt` is a JWT of purpose `email`,
  * signed with the new key. It contains the new public key and the same challenge.
  */
-export const changeEmail = endpoint({
+export const requestEmailChange = endpoint({
   method: 'POST',
   path: '/user/email',
   access: 'user',
@@ -141,7 +141,7 @@ export const changeEmail = endpoint({
 })
 
 /** Confirms the caller's new e-mail with a mailed token and ends the caller's other sessions. */
-export const confirmEmail = endpoint({
+export const confirmEmailChange = endpoint({
   method: 'POST',
   path: '/user/email/confirm',
   access: 'user',
@@ -155,7 +155,7 @@ export const confirmEmail = endpoint({
  * is a challenge of purpose `rekey`, signed with the caller's key. The input is sent in the body,
  * because proxies log URLs.
  */
-export const deleteUser = endpoint({
+export const deleteOwnAccount = endpoint({
   method: 'DELETE',
   path: '/user',
   access: 'user',
@@ -168,11 +168,11 @@ export const deleteUser = endpoint({
 export const accountCalls = {
   checkMailLink,
   verifyEmail,
-  sendVerification,
+  resendOwnVerifyLink,
   activateUser,
   requestReset,
   resetPassword,
-  changeEmail,
-  confirmEmail,
-  deleteUser
+  requestEmailChange,
+  confirmEmailChange,
+  deleteOwnAccount
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
-import { StoredContent } from './requests.ts'
+import { StoredContentKind } from './requests.ts'
 
 /**
  * Who can verify the documents of a category. `public`: everybody. `private`: the company's
@@ -33,7 +33,7 @@ export const Category = z.object({
    * Whether deposits in the category store the file or only its fingerprint. If only the
    * fingerprint is stored, the file never leaves the browser.
    */
-  store: StoredContent,
+  store: StoredContentKind,
   /**
    * The media types that deposits in the category may have, or `null` for all. `image/*` stands for
    * all types that begin with `image/`.
@@ -52,7 +52,7 @@ export type Category = z.infer<typeof Category>
  * Lists the categories that the caller may use through their groups. The first is the company's
  * default category, if it is among them. The others follow, oldest first.
  */
-export const listCategories = endpoint({
+export const listAllowedCategories = endpoint({
   method: 'GET',
   path: '/category',
   access: 'user',
@@ -61,4 +61,4 @@ export const listCategories = endpoint({
   output: z.array(Category)
 })
 
-export const categoryCalls = { listCategories }
+export const categoryCalls = { listAllowedCategories }

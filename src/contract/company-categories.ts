@@ -4,7 +4,7 @@ import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
-import { StoredContent } from './requests.ts'
+import { StoredContentKind } from './requests.ts'
 
 // In a separate file from `categories.ts`, because browsers load these calls only on pages of the
 // administration.
@@ -62,7 +62,7 @@ const Name = textLineSchema(80)
 const settings = {
   visibility: z.optional(Visibility),
   keep_originals: z.optional(KeepOriginalsSetting),
-  store: z.optional(StoredContent),
+  store: z.optional(StoredContentKind),
   media_types: z.optional(MediaTypes),
   retention: z.optional(z.nullable(Retention))
 }
@@ -82,7 +82,7 @@ export const listCompanyCategories = listEndpoint({
     sort: sortParameter('name_en', 'name_fr', 'created'),
     group: z.optional(Id),
     visibility: z.optional(Visibility),
-    store: z.optional(StoredContent)
+    store: z.optional(StoredContentKind)
   }
 })
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { RecordId, Sha256 } from './deposits.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { ProcessedRequest, StoredContent } from './requests.ts'
+import { ProcessedRequest, StoredContentKind } from './requests.ts'
 
 /** A recorded deposit as the administrators of its company see it. */
 export const ListedDeposit = z.object({
@@ -24,7 +24,7 @@ export const ListedDeposit = z.object({
   visibility: z.string(),
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
-  store: StoredContent,
+  store: StoredContentKind,
   keep_until: ProcessedRequest.shape.keep_until,
   erased: ProcessedRequest.shape.erased,
   leaf_hash: Sha256

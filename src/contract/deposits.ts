@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, rawEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { maxBatchItems } from './kit/limits.ts'
+import { maxFilesPerDepositBatch } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
 import { ProcessedRequest } from './requests.ts'
 
@@ -11,7 +11,7 @@ const maxNameBytes = 255
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
 /** A SHA-256 in an input: 64 hex digits in either case. Parsing turns them into lower case. */
-export const Sha256Input = z
+export const AnyCaseSha256 = z
   .string()
   .check(patternCheck(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
@@ -92,12 +92,12 @@ export const createDeposit = endpoint({
     size: z.number().check(z.int(), z.gte(0)),
     media_type: MediaType,
     /** SHA-256 of the original file. */
-    original: Sha256Input,
+    original: AnyCaseSha256,
     /**
      * SHA-256 of the bytes that will be uploaded. It equals `original` unless the browser reduced
      * the picture (`transform`).
      */
-    stored: Sha256Input,
+    stored: AnyCaseSha256,
     transform: z.optional(PictureTransform),
     /**
      * Id of the deposit's category. When absent, the server takes the only category that the caller
@@ -170,7 +170,7 @@ export const createDepositBatch = rawEndpoint({
   access: 'user',
   scopes: ['deposit'],
   input: z.strictObject({}),
-  form: z.array(BatchItem).check(z.minLength(1), z.maxLength(maxBatchItems)),
+  form: z.array(BatchItem).check(z.minLength(1), z.maxLength(maxFilesPerDepositBatch)),
   message: z.object({
     /** One result for each file, in the order of `items`. */
     results: z.array(

@@ -14,7 +14,7 @@ export const getOpenApi = endpoint({
 })
 
 /** Redirects to the page that documents the API. */
-export const getDocs = rawEndpoint({
+export const redirectToApiDocs = rawEndpoint({
   method: 'GET',
   path: '/docs',
   access: 'public',
@@ -24,4 +24,4 @@ export const getDocs = rawEndpoint({
 
 export const docCalls = { getOpenApi }
 
-export const rawDocEndpoints = { getDocs }
+export const rawDocEndpoints = { redirectToApiDocs }

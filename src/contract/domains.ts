@@ -469,7 +469,7 @@ export const publishTheme = endpoint({
  * Publishes an earlier theme of a domain again, under a new number. `number` is the number of the
  * earlier theme. The draft does not change.
  */
-export const restoreTheme = endpoint({
+export const publishEarlierTheme = endpoint({
   method: 'POST',
   path: '/domain/{id}/restore',
   access: 'admin',
@@ -513,5 +513,5 @@ export const domainAdminCalls = {
   saveThemeDraft,
   deleteThemeDraft,
   publishTheme,
-  restoreTheme
+  publishEarlierTheme
 }

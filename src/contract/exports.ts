@@ -3,7 +3,7 @@ import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { ProcessedRequest } from './requests.ts'
 import { Session } from './sessions.ts'
-import { UserInfo } from './users.ts'
+import { OwnAccount } from './users.ts'
 
 /**
  * Exports the caller's account, sessions and history. A call returns at most 200 history entries
@@ -17,7 +17,7 @@ export const exportOwnData = endpoint({
   input: z.strictObject({ cursor: z.optional(Id) }),
   output: z.object({
     /** The caller's account: the fields that `GET /user` returns, except `access_token`. */
-    account: z.omit(UserInfo, { access_token: true }),
+    account: z.omit(OwnAccount, { access_token: true }),
     /** The caller's active sessions, at most 100. */
     sessions: z.array(Session),
     requests: z.array(ProcessedRequest),

@@ -65,7 +65,7 @@ export const importLimits = {
  * - `done`: the run has ended; `result` says what it did. An import whose undo has failed
  *   returns to this state, and `failure` says why.
  * - `failed`: the check or the run has failed, and `failure` says why. It has changed no person,
- *   with the one exception that `ImportFailure` names. A new check is possible.
+ *   with the one exception that `ImportFailureReason` names. A new check is possible.
  * - `undone`: the undo has ended; `undone` says what it did.
  */
 export const ImportState = z.enum([
@@ -118,8 +118,8 @@ export const zeroImportCounts: ImportCounts = {
  * before it counts them. If the counting still fails after several attempts, the run ends with
  * `interrupted`, although its changes are stored.
  */
-export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
-export type ImportFailure = z.infer<typeof ImportFailure>
+export const ImportFailureReason = z.enum(['changed_meanwhile', 'interrupted'])
+export type ImportFailureReason = z.infer<typeof ImportFailureReason>
 
 export const UserImportOptions = z.object({
   /** Ids of the groups that everybody in the file joins, besides the groups of each row. */
@@ -160,7 +160,7 @@ export const Import = z.object({
    * Why the check or the run has failed (state `failed`), or why an undo has failed (state `done`).
    * Otherwise `null`.
    */
-  failure: z.nullable(ImportFailure),
+  failure: z.nullable(ImportFailureReason),
   /**
    * What the run did, counted in the database after the commit of the run. `created`: people whom
    * the import has created. `changed`: existing people who now have the values of their rows.

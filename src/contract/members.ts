@@ -6,7 +6,14 @@ import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { patternCheck } from './kit/text-checks.ts'
 import { Session } from './sessions.ts'
-import { Email, GroupIds, InvitedUser, Usage, UserLocale, Username } from './users.ts'
+import {
+  Email,
+  GroupIds,
+  MailLinkRecipient,
+  TotalGroupUsage,
+  UserLocale,
+  Username
+} from './users.ts'
 
 /**
  * State of a person. `invited`: an administrator has invited the person, who has not chosen a
@@ -155,7 +162,7 @@ export const resendInvitation = endpoint({
   access: 'admin',
   status: 202,
   input: z.strictObject({ id: Id }),
-  output: InvitedUser,
+  output: MailLinkRecipient,
   errors: [
     'already_active',
     'confirmation_required',
@@ -170,13 +177,13 @@ export const resendInvitation = endpoint({
  * response contains the link. In the browser in which the person signed up, opening the link is
  * enough. In another browser, the person must also choose a new password.
  */
-export const sendVerifyLink = endpoint({
+export const resendVerifyLink = endpoint({
   method: 'POST',
   path: '/user/{id}/verify_link',
   access: 'admin',
   status: 202,
   input: z.strictObject({ id: Id }),
-  output: InvitedUser,
+  output: MailLinkRecipient,
   errors: ['host_needed', 'not_waiting']
 })
 
@@ -227,7 +234,7 @@ export const MemberUsage = z.object({
    * Usage and limits of all groups of the person, added up. The person gets the same value as
    * `usage` from `GET /user`.
    */
-  total: Usage,
+  total: TotalGroupUsage,
   groups: z.array(
     z.object({
       ...z.pick(Group, {
@@ -376,7 +383,7 @@ export const memberCalls = {
   setPermissions,
   deleteMember,
   resendInvitation,
-  sendVerifyLink,
+  resendVerifyLink,
   disableUser,
   enableUser,
   signOutUser,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 
-/** Maximum number of days that one call of `getUsage` returns. */
+/** Maximum number of days that one call of `getUsageByDay` returns. */
 export const maxUsageDays = 400
 
 /** What a company or one of its groups used on one day in UTC. */
@@ -27,7 +27,7 @@ export type UsageDay = z.infer<typeof UsageDay>
  * both included. Days without usage are also listed. `to` is today if absent. `from` is 29 days
  * before `to` if absent. At most 400 days.
  */
-export const getUsage = endpoint({
+export const getUsageByDay = endpoint({
   method: 'GET',
   path: '/company/{id}/usage',
   access: 'admin',
@@ -114,7 +114,7 @@ export const AttentionItem = z.object({
 export type AttentionItem = z.infer<typeof AttentionItem>
 
 /** What needs attention in a company. */
-export const Attention = z.object({
+export const AttentionOfCompany = z.object({
   checked: z.iso.datetime(),
   /**
    * Whether the service has a mail server. Without one, administrators must pass on links
@@ -126,7 +126,7 @@ export const Attention = z.object({
   /** Kinds of findings that could not be checked at the moment. */
   unchecked: z.array(AttentionKind)
 })
-export type Attention = z.infer<typeof Attention>
+export type AttentionOfCompany = z.infer<typeof AttentionOfCompany>
 
 /** Returns what the administrators of a company should act on. */
 export const getAttention = endpoint({
@@ -134,7 +134,7 @@ export const getAttention = endpoint({
   path: '/company/{id}/attention',
   access: 'admin',
   input: z.strictObject({ id: Id }),
-  output: Attention
+  output: AttentionOfCompany
 })
 
 /** What needs attention in all companies of the installation. */
@@ -177,7 +177,7 @@ export const getAttentionOfAllCompanies = endpoint({
 })
 
 export const overviewCalls = {
-  getUsage,
+  getUsageByDay,
   getAttention,
   getAttentionOfAllCompanies
 }

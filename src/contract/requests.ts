@@ -27,8 +27,8 @@ export type Verdict = z.infer<typeof Verdict>
  * Which fingerprint of a deposit matches the verified file: the fingerprint of the original file,
  * or that of the stored copy. They differ only if the stored copy is a reduced picture.
  */
-export const MatchedFingerprint = z.enum(['original', 'stored_copy'])
-export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
+export const MatchedFingerprintKind = z.enum(['original', 'stored_copy'])
+export type MatchedFingerprintKind = z.infer<typeof MatchedFingerprintKind>
 
 /**
  * How strong the evidence for a record is. So far there is only one level. Later releases will
@@ -37,8 +37,8 @@ export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
 const Rung = z.enum(['recorded'])
 
 /** Whether a deposit stores the file or only its fingerprint. */
-export const StoredContent = z.enum(['file', 'fingerprint'])
-export type StoredContent = z.infer<typeof StoredContent>
+export const StoredContentKind = z.enum(['file', 'fingerprint'])
+export type StoredContentKind = z.infer<typeof StoredContentKind>
 
 const RequestKind = z.enum(['deposit', 'verify'])
 
@@ -77,7 +77,7 @@ export const ProcessedRequest = z.object({
    * `fingerprint` if the deposit stores only the fingerprint of the file. Absent if it stores the
    * file.
    */
-  store: z.optional(StoredContent),
+  store: z.optional(StoredContentKind),
   /** Time at which the stored file is deleted. Absent if it is stored for an unlimited time. */
   keep_until: z.optional(z.iso.datetime()),
   /**
@@ -98,7 +98,7 @@ export const ProcessedRequest = z.object({
    * together: `items` then has the number of documents with each result.
    */
   verdict: z.optional(Verdict),
-  match: z.optional(MatchedFingerprint),
+  match: z.optional(MatchedFingerprintKind),
   items: z.optional(z.object({ asked: z.number(), authentic: z.number(), not_found: z.number() }))
 })
 export type ProcessedRequest = z.infer<typeof ProcessedRequest>

@@ -46,7 +46,7 @@ export const getDemoAccount = endpoint({
  * valid for 24 hours. `public_key_jwt` must have the purpose `signup`. `company` becomes the name
  * of the company that runs the installation.
  */
-export const createOperator = endpoint({
+export const createFirstOperator = endpoint({
   method: 'POST',
   path: '/setup',
   access: 'public',
@@ -74,4 +74,4 @@ export const createOperator = endpoint({
   ]
 })
 
-export const setupCalls = { getSetup, getDemoAccount, createOperator }
+export const setupCalls = { getSetup, getDemoAccount, createFirstOperator }

@@ -40,7 +40,7 @@ const UsageRemaining = z.object({
  * of the groups. `requests…` counts deposits and verifications in the current period of each group.
  * `storage…` is in bytes. `null`: at least one of the groups has no limit.
  */
-export const Usage = z.object({
+export const TotalGroupUsage = z.object({
   requests_used: z.number(),
   requests_limit: z.nullable(z.number()),
   requests_remaining: z.nullable(z.number()),
@@ -59,7 +59,7 @@ export const Usage = z.object({
    */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
-export type Usage = z.infer<typeof Usage>
+export type TotalGroupUsage = z.infer<typeof TotalGroupUsage>
 
 /**
  * How a link reaches a person: by mail, as a file in a folder of a developer's machine (`outbox`),
@@ -69,7 +69,7 @@ export const LinkDelivery = z.enum(['mail', 'outbox', 'administrator'])
 export type LinkDelivery = z.infer<typeof LinkDelivery>
 
 /** The caller's own account with its permissions and usage. */
-export const UserInfo = z.object({
+export const OwnAccount = z.object({
   id: z.uuid(),
   email: z.string(),
   username: z.string(),
@@ -80,7 +80,7 @@ export const UserInfo = z.object({
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
   /** Usage of the person's groups. Servers with an older API version omit it. */
-  usage: z.optional(Usage),
+  usage: z.optional(TotalGroupUsage),
   /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
   /** How the link to confirm the e-mail reaches the person. Present only if `pending` is true. */
@@ -88,20 +88,20 @@ export const UserInfo = z.object({
   /** A new session token. Present when the token of this call expires soon. */
   access_token: z.optional(z.string())
 })
-export type UserInfo = z.infer<typeof UserInfo>
+export type OwnAccount = z.infer<typeof OwnAccount>
 
 /** Returns the caller's own account. */
-export const getUser = endpoint({
+export const getOwnAccount = endpoint({
   method: 'GET',
   path: '/user',
   access: 'user',
   pending: true,
   input: z.strictObject({}),
-  output: UserInfo
+  output: OwnAccount
 })
 
 /** Changes the caller's name or language. */
-export const updateUser = endpoint({
+export const updateOwnAccount = endpoint({
   method: 'PUT',
   path: '/user',
   access: 'user',
@@ -110,7 +110,7 @@ export const updateUser = endpoint({
     username: z.optional(Username),
     locale: z.optional(z.enum(['en', 'fr']))
   }),
-  output: UserInfo
+  output: OwnAccount
 })
 
 /**
@@ -145,12 +145,12 @@ const Invitation = z.strictObject({
  * `queued_until` is the time at which the link is mailed, present only if a limit delays the mail:
  * 3 invitations an hour to one e-mail, or 5,000 a day by one company.
  */
-export const InvitedUser = z.object({
+export const MailLinkRecipient = z.object({
   id: z.uuid(),
   link: z.optional(z.string()),
   queued_until: z.optional(z.iso.datetime())
 })
-export type InvitedUser = z.infer<typeof InvitedUser>
+export type MailLinkRecipient = z.infer<typeof MailLinkRecipient>
 
 /**
  * Creates a user, for a sign-up or an invitation. A person who signs up sends a public key. A
@@ -164,7 +164,7 @@ export const createUser = endpoint({
   status: 201,
   idempotency: 'honoured',
   input: z.union([SignUp, Invitation]),
-  output: InvitedUser,
+  output: MailLinkRecipient,
   errors: [
     'signup_closed',
     'email_taken',
@@ -209,8 +209,8 @@ export const confirmPassword = endpoint({
 })
 
 export const userCalls = {
-  getUser,
-  updateUser,
+  getOwnAccount,
+  updateOwnAccount,
   createUser,
   changePassword,
   confirmPassword

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini'
-import { Sha256, Sha256Input } from './deposits.ts'
+import { AnyCaseSha256, Sha256 } from './deposits.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { maxFingerprintsSignedIn } from './kit/limits.ts'
-import { MatchedFingerprint, Verdict } from './requests.ts'
+import { MatchedFingerprintKind, Verdict } from './requests.ts'
 
 /**
  * A deposit's record that a verification found. It never reveals the person who deposited the
  * document.
  */
 export const FoundRecord = z.object({
-  match: MatchedFingerprint,
+  match: MatchedFingerprintKind,
   /** Time at which the deposit was recorded, by the server's clock. */
   recorded: z.iso.datetime(),
   /**
@@ -46,7 +46,7 @@ export const verify = endpoint({
   scopes: ['verify'],
   input: z.strictObject({
     items: z
-      .array(z.strictObject({ sha256: Sha256Input }))
+      .array(z.strictObject({ sha256: AnyCaseSha256 }))
       .check(z.minLength(1), z.maxLength(maxFingerprintsSignedIn))
   }),
   output: z.object({ items: z.array(VerificationResult), request_id: z.optional(z.uuid()) }),

@@ -13,7 +13,7 @@ export function acceptsMediaType(accepted: readonly string[] | null, type: strin
  * Groups of media types that are usually accepted together, by the name of the group: `pdf`,
  * `pictures`.
  */
-export const mediaKinds = {
+export const mediaTypesByKind = {
   pdf: ['application/pdf'],
   pictures: ['image/*'],
   office: [
@@ -29,20 +29,22 @@ export const mediaKinds = {
   ],
   text: ['text/*']
 } as const satisfies Record<string, readonly string[]>
-export type MediaKind = keyof typeof mediaKinds
+export type MediaKind = keyof typeof mediaTypesByKind
 
 // as: Object.keys loses the names
-export const mediaKindNames = Object.keys(mediaKinds) as MediaKind[]
+export const mediaKindNames = Object.keys(mediaTypesByKind) as MediaKind[]
 
 /**
- * Splits a list of media types. `kinds` are the names of the groups in `mediaKinds` whose types are
+ * Splits a list of media types. `kinds` are the names of the groups in `mediaTypesByKind` whose types are
  * all in the list. `others` are the remaining types.
  */
-export function separateMediaKinds(types: readonly string[]): {
+export function separateCompleteMediaKinds(types: readonly string[]): {
   kinds: MediaKind[]
   others: string[]
 } {
-  const kinds = mediaKindNames.filter(kind => mediaKinds[kind].every(type => types.includes(type)))
-  const known = new Set<string>(kinds.flatMap(kind => mediaKinds[kind]))
+  const kinds = mediaKindNames.filter(kind =>
+    mediaTypesByKind[kind].every(type => types.includes(type))
+  )
+  const known = new Set<string>(kinds.flatMap(kind => mediaTypesByKind[kind]))
   return { kinds, others: types.filter(type => !known.has(type)) }
 }

@@ -18,9 +18,9 @@ import { mountHealth } from './api/health.ts'
 import { mountImports } from './api/imports.ts'
 import type { Api, ApiContext, ApiEnv } from './api/kit/context.ts'
 import {
-  createInFlightCallTracker,
+  createInFlightCallLimiter,
   type InFlightCall,
-  type InFlightCallTracker,
+  type InFlightCallLimiter,
   type InFlightLimits
 } from './api/kit/in-flight-calls.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, problemResponse } from './api/kit/responses.ts'
@@ -36,7 +36,10 @@ import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/events/event-streams.ts'
-import { collectRateLimitStatuses, type RateLimitStatus } from './domain/limits/rate-limits.ts'
+import {
+  type RateLimitStatus,
+  runAndCollectRateLimitStatuses
+} from './domain/limits/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
@@ -56,7 +59,7 @@ export function createApp(
 ): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
-  const inFlightCalls = createInFlightCallTracker(inFlightLimits)
+  const inFlightCalls = createInFlightCallLimiter(inFlightLimits)
   // an overload refuses many calls, so the log reports their number
   const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for the moment: clients may try again')
@@ -95,7 +98,7 @@ export function createApp(
     if (c.req.method === 'OPTIONS') return preflight(cors)
     const inFlight = beginInFlightCall(c, inFlightCalls)
     c.set('inFlight', inFlight)
-    const { statuses } = await collectRateLimitStatuses(next).finally(() => inFlight?.end())
+    const { statuses } = await runAndCollectRateLimitStatuses(next).finally(() => inFlight?.end())
     const limits = rateLimitHeaders(statuses)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
@@ -164,7 +167,7 @@ export function createApp(
  */
 function beginInFlightCall(
   c: ApiContext,
-  inFlightCalls: InFlightCallTracker
+  inFlightCalls: InFlightCallLimiter
 ): InFlightCall | undefined {
   const { remoteAddress, caller } = c.env ?? {}
   if (remoteAddress === undefined) return undefined

@@ -39,17 +39,17 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 
 /**
  * Returns a function that computes the lag of the event loop. The function must be called each time
- * a repeating timer fires. `delay` is the number of milliseconds by which the timer fired late. The
- * function returns the lag in milliseconds. Delays below a second raise the lag only if three in a
- * row are late. The lag decreases gradually.
+ * a repeating timer fires. `msLate` is the number of milliseconds by which the timer fired late.
+ * The function returns the lag in milliseconds. Delays below a second raise the lag only if three
+ * in a row are late. The lag decreases gradually.
  */
-export function createLagMeter(): (delay: number) => number {
+export function createLagMeter(): (msLate: number) => number {
   let late = 0
   const delays = Array.from({ length: lateBeats }, () => 0)
-  return delay => {
+  return msLate => {
     delays.shift()
-    delays.push(delay)
-    late = Math.max(Math.min(...delays), delay < longMs ? 0 : delay, late * remainingShare)
+    delays.push(msLate)
+    late = Math.max(Math.min(...delays), msLate < longMs ? 0 : msLate, late * remainingShare)
     return late
   }
 }

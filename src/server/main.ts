@@ -6,9 +6,9 @@ import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { openTenantCache, watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
-import { createDemo, findDemo } from './domain/demo/demo.ts'
+import { createEmptyDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
-import { seedInstallation } from './domain/installation/installation.ts'
+import { createFirstCompanyIfNone } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { limitConnections } from './http/connections.ts'
@@ -105,8 +105,8 @@ async function start(): Promise<void> {
   )
   const { deps } = opened
   const first = { host: 'localhost', name: 'Vidimus', isPublic: true }
-  const isFirst = await seedInstallation(deps, first)
-  if (isFirst && config.demo) await createDemo(deps)
+  const isFirst = await createFirstCompanyIfNone(deps, first)
+  if (isFirst && config.demo) await createEmptyDemo(deps)
 
   const tenants = owned.use(openTenantCache(deps))
   const lag = owned.use(watchEventLoopLag())

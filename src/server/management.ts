@@ -9,7 +9,7 @@ import type { ServedHosts } from './domain/companies/served-hosts.ts'
 import { countHeldUploads } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
-import type { ConnectionCapacity } from './http/connections.ts'
+import type { ConnectionRoomCheck } from './http/connections.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const maxLagMs = 1000
@@ -26,7 +26,7 @@ const maxLoggedHostLength = 253
 export async function startManagementServer(options: {
   port: number
   deps: Deps
-  connections: ConnectionCapacity
+  connections: ConnectionRoomCheck
   served: Pick<ServedHosts, 'has'>
   /**
    * Returns whether the service accepts requests: false before it listens and after it has begun to
@@ -80,7 +80,7 @@ async function checks({
   connections
 }: {
   deps: Deps
-  connections: ConnectionCapacity
+  connections: ConnectionRoomCheck
 }): Promise<Record<string, boolean>> {
   const tried = async (check: string, work: () => Promise<unknown>) => {
     try {

@@ -3,11 +3,11 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBlobs } from './adapters/blobs.ts'
 import { createDnsLookup } from './adapters/dns.ts'
-import { openKeys } from './adapters/keys.ts'
+import { openInstallationKeys } from './adapters/keys.ts'
 import { openMailSender } from './adapters/mail-transport.ts'
 import { createServiceSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
-import { type DatabaseLocation, usesOwnerLogin } from './db/connection-config.ts'
+import { appLogsInAsOwner, type DatabaseLocation } from './db/connection-config.ts'
 import { lockDatabaseSetup, migrate } from './db/migrate.ts'
 import { openNotificationChannel } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
@@ -15,7 +15,7 @@ import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
 import { createCompanySecretKeyReader } from './domain/evidence/company-keys.ts'
-import { findRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
+import { findRootSecretId, recordOrCheckRootSecretId } from './domain/installation/installation.ts'
 import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
@@ -50,7 +50,7 @@ export async function openDeps(
       ['Vidimus does not start, because this database is not safe:', ...faults].join('\n')
     )
   }
-  if (usesOwnerLogin(place)) {
+  if (appLogsInAsOwner(place)) {
     log.warn(
       {},
       'DATABASE_URL logs in as the owner of the tables, so a "reset role" would give a request the rights of the owner. To prevent that, set DATABASE_OWNER_URL to the present DATABASE_URL, give the role vidimus_app a password, and let DATABASE_URL log in as vidimus_app.'
@@ -101,12 +101,12 @@ export async function openDeps(
   async function openOwnKeys(): Promise<InstallationKeys> {
     const isFirst = (await findRootSecretId(db)) === undefined
     await using _lock = isFirst ? await lockDatabaseSetup(place) : undefined
-    const keys = await openKeys({
+    const keys = await openInstallationKeys({
       directory: join(config.dataDir, 'keys'),
       recordedRootSecretId: await findRootSecretId(db),
       clock
     })
-    await recordRootSecretId({ db, keys, clock })
+    await recordOrCheckRootSecretId({ db, keys, clock })
     return keys
   }
 

@@ -1,4 +1,4 @@
-import { onEachPage, storeSetting } from './kit/page.ts'
+import { onEachPage, storeSettingInBrowser } from './kit/page.ts'
 
 const key = 'vidimus:scheme'
 
@@ -10,7 +10,7 @@ export function startColorScheme(): void {
   document.addEventListener('change', event => {
     const input = event.target
     if (!(input instanceof HTMLInputElement) || input.name !== 'scheme') return
-    storeSetting(key, input.value === 'system' ? undefined : input.value)
+    storeSettingInBrowser(key, input.value === 'system' ? undefined : input.value)
     document.dispatchEvent(new Event('vidimus:changed'))
   })
   // an island that draws the choice again sends this event, too

@@ -25,8 +25,8 @@ export function startDeferredParts(): void {
 /** Loads the code of API calls early, so that the first call only waits for the server. */
 async function loadCallsAhead(): Promise<void> {
   if (!document.querySelector('astro-island')) return
-  const { loadCallModules } = await import('../stores/sessions.ts')
-  await loadCallModules().catch(() => {
+  const { loadApiCallCode } = await import('../stores/sessions.ts')
+  await loadApiCallCode().catch(() => {
     // the first call tries again, and reports the error
   })
 }

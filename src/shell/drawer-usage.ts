@@ -1,4 +1,4 @@
-import type { UserInfo } from '../contract/users.ts'
+import type { OwnAccount } from '../contract/users.ts'
 import { formatByteLimit, formatBytes } from '../core/text/format.ts'
 import { pageLocale, shellTranslator } from './kit/page.ts'
 
@@ -6,7 +6,7 @@ import { pageLocale, shellTranslator } from './kit/page.ts'
  * Shows in the drawer how many requests (deposits and verifications) and how much storage are used
  * and left. Shows a bar where there is a limit.
  */
-export function showUsageInDrawer(user: UserInfo): void {
+export function showUsageInDrawer(user: OwnAccount): void {
   const { usage, usage_remaining } = user
   const { requests, storage } = usage_remaining
   const box = document.querySelector<HTMLElement>('[data-usage]')

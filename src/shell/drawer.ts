@@ -1,4 +1,4 @@
-import { onClick, onEachPage, storeSetting } from './kit/page.ts'
+import { onClick, onEachPage, storeSettingInBrowser } from './kit/page.ts'
 
 /**
  * Matches wide windows. In these the drawer is always visible, and its button switches between full
@@ -15,7 +15,10 @@ export function startDrawer(): void {
   onClick('#menu', (_button, event) => {
     if (!permanent.matches) return
     event.preventDefault()
-    storeSetting(key, document.documentElement.dataset['drawer'] === 'rail' ? undefined : 'rail')
+    storeSettingInBrowser(
+      key,
+      document.documentElement.dataset['drawer'] === 'rail' ? undefined : 'rail'
+    )
     document.dispatchEvent(new Event('vidimus:changed'))
     showState()
   })

@@ -5,7 +5,7 @@ const waiting = new WeakMap<Element, () => void>()
  * Records the person's last action in each island whose script does not run yet: Enter in a form,
  * or a click on a button. Repeats this action when the island's script runs.
  */
-export function replayEarlyActions(): void {
+export function recordAndReplayEarlyActions(): void {
   document.addEventListener('keydown', event => {
     const { key, target, isComposing } = event
     if (key !== 'Enter' || isComposing || !(target instanceof HTMLInputElement)) return

@@ -1,4 +1,4 @@
-import { storeSetting } from './kit/page.ts'
+import { storeSettingInBrowser } from './kit/page.ts'
 
 /**
  * Loads our fonts after the first page has been painted in a fallback font. On later pages
@@ -11,6 +11,6 @@ export function loadFonts(): void {
 
 function showFonts(): void {
   // without storage the page stays in the fallback font
-  storeSetting('vidimus:fonts', 'asked')
+  storeSettingInBrowser('vidimus:fonts', 'asked')
   document.dispatchEvent(new Event('vidimus:changed'))
 }

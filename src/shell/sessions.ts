@@ -1,4 +1,4 @@
-import type { UserInfo } from '../contract/users.ts'
+import type { OwnAccount } from '../contract/users.ts'
 import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
@@ -13,14 +13,14 @@ import {
 } from './kit/page.ts'
 import { isUploading, waitForUploads } from './upload-progress/running-uploads.ts'
 
-let user: UserInfo | undefined
-let drawUsage: (user: UserInfo) => void = () => {}
+let user: OwnAccount | undefined
+let drawUsage: (user: OwnAccount) => void = () => {}
 
 /**
  * Starts the session, shows who is signed in, and redirects visitors from pages that they may not
  * see.
  */
-export function startSessionHandling(): void {
+export function startSessionAndPageGuard(): void {
   // Where the file cannot be loaded, the next page tries again. Older releases of Chromium remember
   // the failure until a reload, and `reloadOnMissingBuildFiles` reloads each path once.
   const start = runOnce(watchSession)

@@ -3,14 +3,14 @@ import { reloadOnMissingBuildFiles } from './builds/lost-files.ts'
 import { startColorScheme } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop/drop-anywhere.ts'
-import { replayEarlyActions } from './early-actions.ts'
+import { recordAndReplayEarlyActions } from './early-actions.ts'
 import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { onEachPage, runInBackground, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
 import { keepInvitationParametersInLinks } from './link-params.ts'
-import { startSessionHandling } from './sessions.ts'
-import { loadQueueWhenDepositPageOpens } from './upload-progress/running-uploads.ts'
+import { startSessionAndPageGuard } from './sessions.ts'
+import { loadQueueCodeWhenDepositPageOpens } from './upload-progress/running-uploads.ts'
 
 /**
  * Starts the shell: the script of everything around the content of a page, such as the top bar, the
@@ -24,11 +24,11 @@ export function startShell(): void {
   startColorScheme()
   startLanguageLinks()
   startDropAnywhere()
-  loadQueueWhenDepositPageOpens()
-  startSessionHandling()
+  loadQueueCodeWhenDepositPageOpens()
+  startSessionAndPageGuard()
   startNews()
   keepInvitationParametersInLinks()
-  replayEarlyActions()
+  recordAndReplayEarlyActions()
   loadRarePages()
   startHeadingFocus()
   if (!document.documentElement.dataset['fonts']) loadFonts()
@@ -53,7 +53,7 @@ function whenIdle(run: () => Promise<void>): void {
 /** Loads the additional code of the home page and a few other pages when one of them is opened. */
 function loadRarePages(): void {
   const startHome = runOnce(async () =>
-    (await import('./drop/home-drop-zone.ts')).startHomeDropZone()
+    (await import('./drop/home-drop-zone.ts')).startHomeFileInput()
   )
   const startNotFound = runOnce(async () => (await import('./not-found.ts')).fillNotFoundPage())
   const startDisabled = runOnce(async () =>

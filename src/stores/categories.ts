@@ -43,7 +43,7 @@ export async function loadCategories(): Promise<void> {
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
   const session = sessionGeneration()
   try {
-    const categories = await api('listCategories', {})
+    const categories = await api('listAllowedCategories', {})
     if (session !== sessionGeneration()) return
     const before = $categories.get()
     // another default category does not replace the one that the person sees
@@ -59,7 +59,7 @@ export async function loadCategories(): Promise<void> {
 }
 
 /** Chooses the category of the next deposits, and stores the choice in this browser. */
-export function chooseCategory(id: string): void {
+export function chooseDepositCategory(id: string): void {
   const state = $categories.get()
   if (state.status !== 'ready') return
   browserEnvironment().store(chosenKey, id)

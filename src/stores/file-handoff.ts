@@ -38,8 +38,8 @@ const names = new WeakMap<File, string>()
 /**
  * Stores the path of a file inside the folder that was dropped or chosen, such as `march/bill.pdf`.
  */
-export function rememberFilePath(file: File, name: string): void {
-  names.set(file, name)
+export function rememberFilePath(file: File, path: string): void {
+  names.set(file, path)
 }
 
 /**

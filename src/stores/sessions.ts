@@ -8,7 +8,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import {
   decodeTokenPayload,
   isTokenUsable,
-  readTokenExpiry,
+  readTokenExpirySeconds,
   secondsAheadOfServer
 } from '../core/keys/access-token.ts'
 import { browserEnvironment, pageLocale } from './environment.ts'
@@ -132,7 +132,7 @@ async function callAs<Name extends CallName>(
   input: CallInput<Name>,
   options: ApiOptions
 ): Promise<CallOutput<Name>> {
-  const { call } = await loadCallModules()
+  const { call } = await loadApiCallCode()
   const { fetch } = browserEnvironment()
   const endpoint = await loadEndpoint(name)
   const base = apiOrigin()
@@ -155,7 +155,7 @@ let loading: ReturnType<typeof importCalls> | undefined
  * Loads the function `call()` and the list of API calls with their schemas. A page loads them only
  * before its first call or when it is idle, because they are a tenth of its size.
  */
-export async function loadCallModules() {
+export async function loadApiCallCode() {
   loading ??= importCalls()
   try {
     const [{ call }, { nonAdminCalls }] = await loading
@@ -168,7 +168,7 @@ export async function loadCallModules() {
 
 /** Loads and returns the endpoint object of a call: its method, path and schemas. */
 export async function loadEndpoint(name: CallName): Promise<Endpoint> {
-  const { nonAdminCalls } = await loadCallModules()
+  const { nonAdminCalls } = await loadApiCallCode()
   return isPageCall(name, nonAdminCalls) ? nonAdminCalls[name] : loadAdminCall(name)
 }
 
@@ -224,7 +224,7 @@ export function userIdOfToken(token: string): string | undefined {
  * Returns the name of a lock or a channel between tabs. Only tabs of the same person and host use
  * it: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'`
  */
-export function userScopedName(what: string): string {
+export function userLockOrChannelName(what: string): string {
   return `vidimus:${what}:${browserEnvironment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
@@ -288,7 +288,7 @@ export function replaceToken(token: string): void {
 function followCookie(): void {
   const token = browserEnvironment().readCookie(cookieName)
   const session = $session.get()
-  const exp = token ? readTokenExpiry(token) : undefined
+  const exp = token ? readTokenExpirySeconds(token) : undefined
   if (!token || exp === undefined || !isTokenUsable(exp, serverNow())) {
     if (token || session.status === 'in') clearSession('ended')
     return
@@ -302,7 +302,7 @@ function followCookie(): void {
 }
 
 function saveToken(token: string): void {
-  const exp = readTokenExpiry(token)
+  const exp = readTokenExpirySeconds(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
   const { now, store, writeCookie } = browserEnvironment()
   const ahead = secondsAheadOfServer(token, now())
@@ -341,7 +341,7 @@ function setSession(token: string, exp: number): void {
  * the token for all tabs, but the browser may have frozen that tab.
  */
 async function renewLate(token: string): Promise<void> {
-  const user = await api('getUser', {}).catch(() => undefined)
+  const user = await api('getOwnAccount', {}).catch(() => undefined)
   if (sessionToken() !== token) return
   if (user?.access_token) replaceToken(user.access_token)
   else stopRenewal = browserEnvironment().after(lateRetryMs, () => void renewLate(token))

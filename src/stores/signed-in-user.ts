@@ -1,6 +1,6 @@
 import type { DisabledState } from '../contract/kit/disabled.ts'
 import { AppError } from '../contract/kit/errors.ts'
-import type { UserInfo } from '../contract/users.ts'
+import type { OwnAccount } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
 import { browserEnvironment, pageLocale } from './environment.ts'
 import { saveLanguageCookie } from './language-cookie.ts'
@@ -13,14 +13,14 @@ import {
   replaceToken,
   type SessionStart,
   sessionGeneration,
-  userScopedName
+  userLockOrChannelName
 } from './sessions.ts'
-import { joinTabGroup, type TabGroup } from './tab-leader.ts'
+import { joinTabGroup, type TabGroupMembership } from './tab-leader.ts'
 
 /**
  * The person who is signed in. Undefined while nobody is signed in, and until the API has answered.
  */
-export const $user = personalAtom<UserInfo | undefined>(undefined)
+export const $user = personalAtom<OwnAccount | undefined>(undefined)
 
 /**
  * Why the API refuses the person: their account, or the whole company, is disabled. Undefined if
@@ -40,7 +40,7 @@ const snapshotKey = 'vidimus:user'
  * of page and account only once.
  */
 let sessionStart: SessionStart | undefined
-let tabs: TabGroup | undefined
+let tabs: TabGroupMembership | undefined
 let isLeading = false
 let stopTimer: () => void = () => {}
 let stopWake: () => void = () => {}
@@ -66,14 +66,14 @@ export async function changeUsername(username: string): Promise<void> {
 
 async function change(fields: { locale: Locale } | { username: string }): Promise<void> {
   const session = sessionGeneration()
-  const user = await api('updateUser', fields)
+  const user = await api('updateOwnAccount', fields)
   if (session === sessionGeneration()) publish(user)
 }
 
 async function begin(start: SessionStart): Promise<void> {
   sessionStart = start
   tabs = joinTabGroup({
-    name: userScopedName('user'),
+    name: userLockOrChannelName('user'),
     environment: browserEnvironment(),
     lead,
     follow: () => {},
@@ -88,8 +88,8 @@ async function begin(start: SessionStart): Promise<void> {
 
 async function showNews(news: unknown): Promise<void> {
   const session = sessionGeneration()
-  const { UserInfo } = await import('../contract/users.ts')
-  const user = UserInfo.safeParse(news)
+  const { OwnAccount } = await import('../contract/users.ts')
+  const user = OwnAccount.safeParse(news)
   if (user.success && session === sessionGeneration()) show(user.data)
 }
 
@@ -104,7 +104,7 @@ function end(): void {
  * Makes the page and the account use the same language, once per session. The page switches to the
  * language of the account. An account without a language gets that of the page.
  */
-async function settleLocale(user: UserInfo): Promise<void> {
+async function settleLocale(user: OwnAccount): Promise<void> {
   const start = sessionStart
   sessionStart = undefined
   if (!start) return
@@ -148,7 +148,7 @@ export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
   const session = sessionGeneration()
   try {
-    const user = await api('getUser', {})
+    const user = await api('getOwnAccount', {})
     if (session !== sessionGeneration()) return
     publish(user)
     await settleLocale(user)
@@ -162,7 +162,7 @@ export async function refreshUser(): Promise<void> {
  * Shows new data of the person. The leading tab also sends the data to the other tabs. A new token
  * is not sent, because the other tabs read it from the cookie.
  */
-function publish({ access_token, ...user }: UserInfo): void {
+function publish({ access_token, ...user }: OwnAccount): void {
   show(user)
   tabs?.send(user)
   if (access_token) replaceToken(access_token)
@@ -172,7 +172,7 @@ function publish({ access_token, ...user }: UserInfo): void {
  * Shows the data of the person. Stores features and permissions before it sets `$user`, because
  * `boot.js` reads them as soon as `$user` changes.
  */
-function show(user: UserInfo): void {
+function show(user: OwnAccount): void {
   const { features, permissions } = user
   browserEnvironment().store(snapshotKey, JSON.stringify({ features, permissions }))
   $disabledState.set(undefined)

@@ -4,7 +4,7 @@ import type { BrowserEnvironment } from './environment.ts'
  * The tabs of one browser. One of them, the leader, does the work for all and sends messages to the
  * others, the followers.
  */
-export interface TabGroup {
+export interface TabGroupMembership {
   /** Sends a message from the leader to the followers. Does nothing in a follower. */
   send(news: unknown): void
   leave(): void
@@ -47,7 +47,7 @@ export function joinTabGroup({
   follow,
   onNews,
   snapshot
-}: TabGroupOptions): TabGroup {
+}: TabGroupOptions): TabGroupMembership {
   const { now, after, isVisible } = environment
   let stopWork: (() => void) | undefined
   let release: () => void = () => {}

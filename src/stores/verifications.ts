@@ -52,7 +52,7 @@ export const $verifications = personalAtom<readonly Verification[]>([], 'person'
  */
 export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
-export const $currentVerificationPause = personalAtom<VerificationPause | undefined>(
+export const $verificationRetryPause = personalAtom<VerificationPause | undefined>(
   undefined,
   'person'
 )
@@ -187,7 +187,7 @@ export function stopVerifications(): void {
 }
 
 /** Stops a verification and removes it from the list. */
-export function cancelVerification(id: number): void {
+export function removeVerification(id: number): void {
   running.get(id)?.abort()
   drop(id)
   if (!$verifications.get().some(isAwaitingResult)) endPause()
@@ -195,7 +195,7 @@ export function cancelVerification(id: number): void {
 
 /** Stops all verifications and empties the list. */
 export function clearVerifications(): void {
-  for (const { id } of $verifications.get()) cancelVerification(id)
+  for (const { id } of $verifications.get()) removeVerification(id)
 }
 
 /**
@@ -319,10 +319,10 @@ function pause(error: AppError, ms: number): Promise<void> {
     endPause = () => {}
     cancelTimer()
     stopListening()
-    $currentVerificationPause.set(undefined)
+    $verificationRetryPause.set(undefined)
     resolve()
   }
-  $currentVerificationPause.set({ error, until: now() + ms })
+  $verificationRetryPause.set({ error, until: now() + ms })
   return promise
 }
 

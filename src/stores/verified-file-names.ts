@@ -8,7 +8,7 @@ type Names = readonly string[]
  * Names of the files that the person has verified in this browser, by the id of the request in the
  * history. They are never sent, and signing out deletes them.
  */
-export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
+export const $verifiedFileNamesByRequest = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
 /**
  * Maximum number of stored names, because browsers store only a few megabytes. The oldest names are
@@ -16,21 +16,21 @@ export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new M
  */
 const maxNames = 5000
 
-addSessionStartListener(() => $verifiedFileNames.set(readNames()))
+addSessionStartListener(() => $verifiedFileNamesByRequest.set(readNames()))
 
 /**
- * Stores the names of the files that the signed-in person has verified with one call. `request` is
- * the id of the call's history entry.
+ * Stores the names of the files that the signed-in person has verified with one call. `requestId`
+ * is the id of the call's history entry.
  */
-export function rememberFileNames(request: string, names: Names): void {
+export function rememberFileNames(requestId: string, names: Names): void {
   const person = signedInUserId()
   if (person === undefined || names.length === 0) return
   // reads the stored names again, because other tabs write them, too
-  const kept = [...readNames(), [request, names] as const]
+  const kept = [...readNames(), [requestId, names] as const]
   let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
   while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0
   browserEnvironment().store(verifiedFileNamesStorageKey, `${person}\n${JSON.stringify(kept)}`)
-  $verifiedFileNames.set(new Map(kept))
+  $verifiedFileNamesByRequest.set(new Map(kept))
 }
 
 function readNames(): ReadonlyMap<string, Names> {

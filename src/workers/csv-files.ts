@@ -14,7 +14,7 @@ export type FileInspection =
  * A kind of fault in the rows of a file. `count` is the number of rows that have it, and `row` the
  * number of the first such row.
  */
-export interface RowFault {
+export interface RowFaultCount {
   count: number
   row: number
 }
@@ -31,21 +31,21 @@ export interface FileScan {
   blank: number[]
   faults: {
     /** Rows with more cells than the first row. */
-    long?: RowFault
+    long?: RowFaultCount
     /** Rows with fewer cells than the first row. */
-    short?: RowFault
+    short?: RowFaultCount
     /**
      * Rows with a quotation mark at a wrong place: neither at the start nor at the end of a cell.
      */
-    malformed?: RowFault
+    malformed?: RowFaultCount
     /** Rows with an opening quotation mark that is never closed. */
-    unclosed?: RowFault
-    nul?: RowFault
+    unclosed?: RowFaultCount
+    nul?: RowFaultCount
     /**
      * Rows with unknown characters. U+FFFD has taken the place of bytes that are not valid in the
      * file's encoding.
      */
-    unknown?: RowFault
+    unknown?: RowFaultCount
   }
 }
 

@@ -1,4 +1,4 @@
-import { fitInside, type PixelSize } from '../core/files/image-size.ts'
+import { type PixelSize, shrinkToFit } from '../core/files/image-size.ts'
 import { isStillPicture } from '../core/files/still-picture.ts'
 import type { WorkerReply } from './pool.ts'
 
@@ -32,7 +32,7 @@ async function reduce(file: Blob): Promise<ReducedPicture | undefined> {
   if (!isStillPicture(new Uint8Array(await file.arrayBuffer()))) return undefined
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' })
   const from = { w: picture.width, h: picture.height }
-  const to = fitInside(from, box)
+  const to = shrinkToFit(from, box)
   const canvas = new OffscreenCanvas(to.w, to.h)
   const context = canvas.getContext('2d')
   if (!context) return undefined

@@ -1,6 +1,6 @@
 import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
-import type { ReadWorkerMessage, ReadWorkerReply } from './read.ts'
+import type { ReadWorkerReply, ReadWorkerRequest } from './read.ts'
 
 /**
  * Minimum size in bytes of a file that a second worker reads. The hash worker reads smaller files
@@ -67,7 +67,7 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
   }
   worker.onmessage = ({ data }: MessageEvent<ReadWorkerReply>) => take(data)
   worker.onerror = () => take({ kind: 'died' })
-  const ask = (request: ReadWorkerMessage, transfer: Transferable[] = []) =>
+  const ask = (request: ReadWorkerRequest, transfer: Transferable[] = []) =>
     worker.postMessage(request, transfer)
   ask({ file })
   let out = bufferCount

@@ -4,7 +4,7 @@ import { createBufferFiller, type FilledBuffer } from './buffer-filler.ts'
  * A message to the worker that reads files: first the file, then one buffer after the other. The
  * worker fills each buffer with the next bytes of the file.
  */
-export type ReadWorkerMessage = { file: Blob } | { buffer: ArrayBuffer }
+export type ReadWorkerRequest = { file: Blob } | { buffer: ArrayBuffer }
 
 /** A message from the read worker. `ready` means that the worker has been loaded. */
 export type ReadWorkerReply =
@@ -15,7 +15,7 @@ export type ReadWorkerReply =
 let fill: ReturnType<typeof createBufferFiller> | undefined
 let turn = Promise.resolve()
 
-addEventListener('message', ({ data }: MessageEvent<ReadWorkerMessage>) => {
+addEventListener('message', ({ data }: MessageEvent<ReadWorkerRequest>) => {
   if ('file' in data) fill = createBufferFiller(data.file)
   else turn = turn.then(() => serve(data.buffer))
 })

@@ -1,7 +1,7 @@
 import { type Bytes, toBase64Url, toUtf8 } from '../core/bytes.ts'
 import {
   type ChallengePurpose,
-  checkChallenge,
+  checkChallengeBeforeSigning,
   formatChallengeResponse
 } from '../core/keys/challenge.ts'
 import type { DerivedKeyPair, KdfId } from '../core/keys/kdf.ts'
@@ -49,7 +49,7 @@ export interface PublicKeyJwtInput {
  */
 export interface Signer {
   /**
-   * Returns the `challenge_response`: a challenge and its signature. Rejects if `checkChallenge`
+   * Returns the `challenge_response`: a challenge and its signature. Rejects if `checkChallengeBeforeSigning`
    * refuses the challenge.
    */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
@@ -72,7 +72,7 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
 
   return {
     async respond(challenge, purpose, host) {
-      const { bytes, kdf } = checkChallenge({ challenge, purpose, host, email })
+      const { bytes, kdf } = checkChallengeBeforeSigning({ challenge, purpose, host, email })
       const key = await keyFor(kdf)
       return formatChallengeResponse(challenge, await key.sign(bytes))
     },
@@ -84,7 +84,7 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
         host: aud,
         email: present
       }
-      const { kdf } = checkChallenge(expected)
+      const { kdf } = checkChallengeBeforeSigning(expected)
       const key = await keyFor(kdf)
       const jwk = publicJwk(key)
       const th = token === undefined ? {} : { th: mailTokenHash(token) }

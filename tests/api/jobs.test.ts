@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
 import {
-  deleteEventsStatement,
   deleteExpiredEvents,
+  deleteExpiredEventsStatement,
   readEventSequenceBounds
 } from '../../src/server/domain/events/events.ts'
 import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency/idempotency.ts'
@@ -106,7 +106,7 @@ test('finds what is to be forgotten without reading what stays', async () => {
     await countRowsRead(
       app.deps.db,
       acme,
-      deleteEventsStatement.bind({ company_id: acme, before, batch: 10 })
+      deleteExpiredEventsStatement.bind({ company_id: acme, before, batch: 10 })
     )
   ).toBeLessThan(50)
   expect(

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { usesOwnerLogin } from '../../src/server/db/connection-config.ts'
+import { appLogsInAsOwner } from '../../src/server/db/connection-config.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
 import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
@@ -105,7 +105,7 @@ describe('a start on a database', () => {
 describe('an operator’s database', () => {
   test('is migrated by an owner who is no superuser, and serves in the bound role', async () => {
     await using external = await makeExternal()
-    expect(usesOwnerLogin(external.place)).toBe(true)
+    expect(appLogsInAsOwner(external.place)).toBe(true)
     expect(await migrate(external.place)).toContain('0001-init.sql')
     expect(await migrate(external.place)).toEqual([])
     await using db = await openDatabase(external.place)
@@ -121,7 +121,7 @@ describe('an operator’s database', () => {
     const { socketDir, name, place } = external
     const ownerUrl = place.url
     const both = { url: `postgres:///${name}?host=${socketDir}&user=vidimus_app`, ownerUrl }
-    expect(usesOwnerLogin(both)).toBe(false)
+    expect(appLogsInAsOwner(both)).toBe(false)
     await migrate(both)
     await using db = await openDatabase(both)
     expect((await findDatabaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])

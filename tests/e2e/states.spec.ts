@@ -87,8 +87,8 @@ for (const locale of locales) {
         await page.route(/\/sign-up$/, async route => {
           const response = await route.fetch()
           const body = (await response.text()).replace(
-            'isPublic&quot;:[0,true]',
-            'isPublic&quot;:[0,false]'
+            'isSignUpOpen&quot;:[0,true]',
+            'isSignUpOpen&quot;:[0,false]'
           )
           await route.fulfill({ response, body })
         })

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../src/contract/kit/endpoint.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import type { ChallengePurpose } from '../../src/core/keys/challenge.ts'
-import type { Settings, Tenant } from '../../src/server/domain/deps.ts'
+import type { InstallationSettings, Tenant } from '../../src/server/domain/deps.ts'
 import { makeApp } from './app.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
@@ -27,7 +27,7 @@ interface CallOptions {
  * `second.localhost` and `closed.localhost`, which allows no sign-up. Another has `demo.localhost`
  * and `docs.demo.test`.
  */
-export async function makeMultiHostApp(settings: Partial<Settings> = {}) {
+export async function makeMultiHostApp(settings: Partial<InstallationSettings> = {}) {
   const made = await makeApp({ settings })
   const { deps } = made
   let now = Date.now()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as z from 'zod/mini'
-import { listCategories } from '../../src/contract/categories.ts'
+import { listAllowedCategories } from '../../src/contract/categories.ts'
 import { createDeposit } from '../../src/contract/deposits.ts'
 import { call } from '../../src/contract/kit/call.ts'
 import type { Endpoint } from '../../src/contract/kit/endpoint.ts'
@@ -13,7 +13,7 @@ import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createDnsLookup } from '../../src/server/adapters/dns.ts'
-import { openKeys } from '../../src/server/adapters/keys.ts'
+import { openInstallationKeys } from '../../src/server/adapters/keys.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
 import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
@@ -23,12 +23,12 @@ import { openTenantCache } from '../../src/server/domain/companies/served-hosts.
 import type {
   CompanyId,
   Deps,
+  InstallationSettings,
   MailMessage,
-  MailSender,
-  Settings
+  MailSender
 } from '../../src/server/domain/deps.ts'
 import { createCompanySecretKeyReader } from '../../src/server/domain/evidence/company-keys.ts'
-import { recordRootSecretId } from '../../src/server/domain/installation/installation.ts'
+import { recordOrCheckRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
@@ -72,7 +72,7 @@ export interface TestPerson {
 export type TestApp = Awaited<ReturnType<typeof makeApp>>
 
 /** Limits that no test reaches unintentionally. */
-export const generousLimits: Settings['limits'] = {
+export const generousLimits: InstallationSettings['limits'] = {
   signInPerAddressMinute: 100_000,
   signUpPerAddressHour: 100_000,
   mailsPerAddressHour: 100_000,
@@ -102,7 +102,7 @@ const unlimited: Limits = { max_requests: null, max_requests_interval: null, max
 export async function makeApp(
   options: {
     limits?: Partial<Limits>
-    settings?: Partial<Settings>
+    settings?: Partial<InstallationSettings>
     trustedProxies?: string[]
     /** Sends the mails. Without it, mails are collected in `sentMails`. */
     mails?: MailSender
@@ -150,7 +150,7 @@ export async function makeApp(
     return 'sent' as const
   }
   const { db } = database
-  const keys = await openKeys({
+  const keys = await openInstallationKeys({
     directory: join(folder, 'keys'),
     recordedRootSecretId: undefined,
     clock
@@ -181,7 +181,7 @@ export async function makeApp(
     },
     stopping: stopping.signal
   }
-  await recordRootSecretId(deps)
+  await recordOrCheckRootSecretId(deps)
   const limits = { ...unlimited, ...options.limits }
   const companies: Record<string, CompanyId> &
     Record<'acme.localhost' | 'beta.localhost', CompanyId> = {
@@ -252,7 +252,7 @@ export async function makeApp(
       input: z.input<Input>,
       callOptions: CallOptions = {}
     ) => callAt(host, endpoint, input, { token, ...callOptions })
-    const [category] = await asPerson(listCategories, {})
+    const [category] = await asPerson(listAllowedCategories, {})
     if (!category) throw new Error('the default group allows no category')
     const { rows } = await database.owner.query('select company_id from "user" where id = $1', [id])
     const company: CompanyId = rows[0].company_id

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as z from 'zod/mini'
-import { listCategories } from '../../src/contract/categories.ts'
+import { listAllowedCategories } from '../../src/contract/categories.ts'
 import { createDeposit, putDeposit } from '../../src/contract/deposits.ts'
 import { call } from '../../src/contract/kit/call.ts'
 import type { Endpoint } from '../../src/contract/kit/endpoint.ts'
@@ -144,7 +144,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
     return call(endpoint, input, { ...options, token, ...more })
   }
 
-  const [category] = await callAt(listCategories, {})
+  const [category] = await callAt(listAllowedCategories, {})
   if (!category) throw new Error('the default group allows no category')
 
   return {

@@ -3,9 +3,9 @@ import { getChallenge } from '../../src/contract/sessions.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public-key-proof.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
-import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'
+import { insertSignUpAndQueueMail } from '../../src/server/domain/accounts/signups.ts'
 import {
-  encryptPublicKeyColumns,
+  createEncryptedPublicKeyColumns,
   verifyKeyProof
 } from '../../src/server/domain/key-proofs/key-proofs.ts'
 import { createMailToken } from '../../src/server/domain/mail/mail-tokens.ts'
@@ -33,7 +33,7 @@ export async function makeSignUp(app: TestApp): Promise<MailRecipient> {
   const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt })
   const person = { tenant, email, username: 'Ada', locale: undefined }
   const { id } = await inCompany(app.deps.db, tenant.company_id, tx =>
-    insertSignUp(tx, app.deps, person, proof)
+    insertSignUpAndQueueMail(tx, app.deps, person, proof)
   )
   await app.allMailsSent()
   return { id, email, keys }
@@ -101,7 +101,7 @@ export async function makeEmailChange(
       .values({
         ...place,
         email,
-        ...encryptPublicKeyColumns(app.deps, place, key),
+        ...createEncryptedPublicKeyColumns(app.deps, place, key),
         created_at,
         expires_at: new Date(created_at.getTime() + 3_600_000)
       })

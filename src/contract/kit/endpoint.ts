@@ -168,11 +168,11 @@ export type CompanyAdministrationFields = Pick<Endpoint | RawEndpoint, 'access' 
  */
 export function isCompanyAdministrationCall(route: CompanyAdministrationFields): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'
-  return isAdministration || hasCompanyPath(route) || route.acting === true
+  return isAdministration || hasCompanyIdInPath(route) || route.acting === true
 }
 
 /** Returns whether the path of an API call contains the id of the company: `/company/{id}`. */
-export function hasCompanyPath({ path }: Pick<CompanyAdministrationFields, 'path'>): boolean {
+export function hasCompanyIdInPath({ path }: Pick<CompanyAdministrationFields, 'path'>): boolean {
   return /^\/company\/\{id\}(?:\/|$)/.test(path)
 }
 

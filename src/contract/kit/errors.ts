@@ -181,7 +181,7 @@ export interface ReachedLimit {
 }
 
 /** How many objects use an item and so prevent its deletion: `{ users: 3, deposits: 12 }` */
-export type UsesByKind = Record<string, number>
+export type UseCountsByKind = Record<string, number>
 
 /** A category that the caller may choose, listed in the error `category_required`. */
 export interface SelectableCategory {
@@ -197,7 +197,7 @@ interface AppErrorDetails {
   disabled?: DisabledState
   figures?: ReachedLimit
   categories?: readonly SelectableCategory[]
-  uses?: UsesByKind
+  uses?: UseCountsByKind
   /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
   retryAfter?: number
 }
@@ -214,7 +214,7 @@ export class AppError extends Error {
   readonly disabled: DisabledState | undefined
   readonly figures: ReachedLimit | undefined
   readonly categories: readonly SelectableCategory[] | undefined
-  readonly uses: UsesByKind | undefined
+  readonly uses: UseCountsByKind | undefined
   readonly retryAfter: number | undefined
   /** Id of the failed HTTP request in the server's log. People can quote it to support. */
   instance: string | undefined

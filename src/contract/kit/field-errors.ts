@@ -65,12 +65,12 @@ export function firstFieldErrors(
       for (const key of issue.keys) add([...issue.path, key], { rule: 'unknown', ...detail })
     } else add(issue.path, { ...ruleOf(issue), ...detail })
   }
-  const named = [...fields].map(([field, error]) => [shortenFieldName(field), error])
+  const named = [...fields].map(([field, error]) => [truncateFieldName(field), error])
   return { fields: Object.fromEntries(named), omitted: omitted.size }
 }
 
 /** Cuts a field name to at most 64 code units, because callers can send names of any length. */
-export function shortenFieldName(field: string): string {
+export function truncateFieldName(field: string): string {
   if (field.length <= maxFieldNameLength) return field
   return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }

@@ -16,13 +16,13 @@ export const maxFingerprintsSignedOut = 20
 export const maxFingerprintsSignedIn = 1000
 
 /** Maximum number of files in one batch deposit (`POST /deposit/batch`). */
-export const maxBatchItems = 50
+export const maxFilesPerDepositBatch = 50
 /** Maximum size in bytes of each file of a batch deposit: 1 MiB. */
 export const maxBytesPerBatchFile = 1024 * 1024
 /** Maximum size in bytes of the whole body of a batch deposit: 8 MiB. */
-export const maxBatchBytes = 8 * 1024 * 1024
+export const maxDepositBatchBodyBytes = 8 * 1024 * 1024
 
 /** Maximum number of days until an API key expires: five years. */
 export const maxApiKeyDays = 1826
 /** Maximum number of API keys of one person. Also the maximum number of API keys of one company. */
-export const maxApiKeys = 100
+export const maxApiKeysPerOwner = 100

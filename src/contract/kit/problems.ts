@@ -6,7 +6,7 @@ import {
   type FieldErrors,
   type ReachedLimit,
   type SelectableCategory,
-  type UsesByKind
+  type UseCountsByKind
 } from './errors.ts'
 
 /** The JSON body of an error response (RFC 9457). */
@@ -21,7 +21,7 @@ export interface Problem {
   fields_omitted?: number
   disabled?: DisabledState
   categories?: readonly SelectableCategory[]
-  uses?: UsesByKind
+  uses?: UseCountsByKind
   used?: number
   limit?: number
   resets_at?: string | null
@@ -91,7 +91,7 @@ export function errorFromProblem(status: number, body: unknown, retryAfter?: num
       ? { disabled: problem['disabled'] as unknown as DisabledState }
       : {}),
     ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
-    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as UsesByKind } : {}),
+    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as UseCountsByKind } : {}),
     ...(typeof problem['limit'] === 'number'
       ? { figures: problem as unknown as ReachedLimit }
       : {}),

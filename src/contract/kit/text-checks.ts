@@ -10,11 +10,11 @@ export function maxCodeUnitsCheck(limit: number) {
 }
 
 /**
- * Returns a check that accepts only texts that match `regex`. `sentence` is the English description
- * of these texts for error responses.
+ * Returns a check that accepts only texts that match `regex`. `patternDescription` is the English
+ * description of these texts for error responses.
  */
-export function patternCheck(regex: RegExp, sentence: string) {
-  return z.regex(regex, { abort: true, error: sentence })
+export function patternCheck(regex: RegExp, patternDescription: string) {
+  return z.regex(regex, { abort: true, error: patternDescription })
 }
 
 /**

@@ -45,7 +45,7 @@ export interface RawHttpDetails {
  * The HTTP details of each call whose request or response is not plain JSON, by the name of the
  * call. The OpenAPI document lists them.
  */
-export const rawHttpDetails: Record<string, RawHttpDetails> = {
+export const rawEndpointHttpDetails: Record<string, RawHttpDetails> = {
   getDepositContent: {
     statuses: [200, 206],
     responseType: 'application/octet-stream',
@@ -101,7 +101,7 @@ export const rawHttpDetails: Record<string, RawHttpDetails> = {
     optionalHeaders: ['Last-Event-ID']
   },
   receiveCspReports: { statuses: [204], requestType: 'application/reports+json' },
-  getDocs: { statuses: [302], responseHeaders: ['Location'] }
+  redirectToApiDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
 /** Success statuses of a call besides its `Endpoint.status`, by the name of the call. */
@@ -112,7 +112,7 @@ const otherStatuses: Record<string, number[]> = {
 
 /** Returns all HTTP statuses with which a call may succeed. */
 export function successStatusesOf(name: string, route: ApiCall): number[] {
-  if (route.kind === 'raw') return rawHttpDetails[name]?.statuses ?? [200]
+  if (route.kind === 'raw') return rawEndpointHttpDetails[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
@@ -249,10 +249,10 @@ function parameters(name: string, route: ApiCall): object[] {
     const schema = { type: 'string', pattern: '^"\\d{1,15}"$' }
     found.push({ name: precondition, in: 'header', schema })
   }
-  for (const header of rawHttpDetails[name]?.requiredHeaders ?? []) {
+  for (const header of rawEndpointHttpDetails[name]?.requiredHeaders ?? []) {
     found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
   }
-  for (const header of rawHttpDetails[name]?.optionalHeaders ?? []) {
+  for (const header of rawEndpointHttpDetails[name]?.optionalHeaders ?? []) {
     found.push({ name: header, in: 'header', schema: { type: 'string' } })
   }
   return found
@@ -270,7 +270,7 @@ function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefine
 }
 
 function requestBody(name: string, route: ApiCall): object | undefined {
-  const type = rawHttpDetails[name]?.requestType
+  const type = rawEndpointHttpDetails[name]?.requestType
   if (type) return { required: true, content: { [type]: formOf(route) } }
   const { body } = inputPositions(route)
   if (route.kind === 'raw' || !hasBody(route)) return undefined
@@ -300,7 +300,7 @@ function formOf(route: ApiCall): object {
 }
 
 function success(name: string, route: ApiCall, told: ReturnType<typeof responseSchemaOf>): object {
-  const facts = rawHttpDetails[name]
+  const facts = rawEndpointHttpDetails[name]
   const statuses = successStatusesOf(name, route)
   const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')

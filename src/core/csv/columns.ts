@@ -83,7 +83,7 @@ export function fieldOfEachHeading(
  * Returns a copy of a mapping in which `field` has the column `column`. A field that had this
  * column before has no column in the copy.
  */
-export function assignColumn(
+export function withAssignedColumn(
   mapping: ColumnMapping,
   field: string,
   column: number | undefined

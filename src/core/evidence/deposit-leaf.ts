@@ -41,7 +41,7 @@ export type DepositLeafInput = {
 }
 
 /** The leaf of a deposit: the entry of the log that commits to the fields of the deposit. */
-export type DepositLeaf = {
+export type DepositLeafWithOpenings = {
   /**
    * Text of the leaf: 718 bytes of canonical JSON with one commitment for each field. It is safe to
    * publish.
@@ -62,7 +62,12 @@ const maxLeafBytes = 65_535
  * Builds the leaf of a deposit, the entry of the log that commits to the deposit's fields. Throws
  * if a value is not in the format of its field.
  */
-export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput): DepositLeaf {
+export function buildDepositLeaf({
+  origin,
+  id,
+  values,
+  salts
+}: DepositLeafInput): DepositLeafWithOpenings {
   if (!isRecordId(id)) throw new Error('leaf: not a record id')
   for (const field of depositFields)
     if (!isDepositFieldValue(field, values[field])) throw new Error(`leaf: bad value of "${field}"`)
@@ -89,12 +94,12 @@ export function leafHash(leaf: string): Bytes {
 
 /**
  * Returns the value of the field `actor` of a deposit's leaf (its entry in the log) as canonical
- * JSON. `account` is a random reference to the account, and `label` the person's name at the time
- * of the deposit.
+ * JSON. `account` is a random reference to the account, and `username` the person's name at the
+ * time of the deposit.
  */
-export function formatActorField(account: string, label: string): string {
+export function formatActorField(account: string, username: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
-  return canonicalize({ account, label })
+  return canonicalize({ account, label: username })
 }
 
 function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T> {

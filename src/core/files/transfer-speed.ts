@@ -23,19 +23,23 @@ interface Sample {
  * Returns a function that measures the speed of one transfer. Call the function with the time in
  * milliseconds, the bytes transferred so far and the total bytes.
  */
-export function createSpeedMeter(): (at: number, bytes: number, total: number) => TransferSpeed {
+export function createSpeedMeter(): (
+  at: number,
+  bytesDone: number,
+  total: number
+) => TransferSpeed {
   let samples: Sample[] = []
   let started: number | undefined
-  return (at, bytes, total) => {
+  return (at, bytesDone, total) => {
     const last = samples.at(-1)
-    if (last && bytes < last.bytes) samples = [] // an upload resumed from fewer bytes
+    if (last && bytesDone < last.bytes) samples = [] // an upload resumed from fewer bytes
     started ??= at
-    samples.push({ at, bytes })
+    samples.push({ at, bytes: bytesDone })
     while (samples.length > 2 && at - (samples[1]?.at ?? at) >= windowMilliseconds) samples.shift()
-    const first = samples[0] ?? { at, bytes }
+    const first = samples[0] ?? { at, bytes: bytesDone }
     if (at === first.at) return {}
-    const bytesPerSecond = ((bytes - first.bytes) * 1000) / (at - first.at)
+    const bytesPerSecond = ((bytesDone - first.bytes) * 1000) / (at - first.at)
     if (at - started < settlingMilliseconds || bytesPerSecond <= 0) return { bytesPerSecond }
-    return { bytesPerSecond, secondsLeft: (total - bytes) / bytesPerSecond }
+    return { bytesPerSecond, secondsLeft: (total - bytesDone) / bytesPerSecond }
   }
 }

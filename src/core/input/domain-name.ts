@@ -20,13 +20,17 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
 }
 
 /**
- * Returns whether a text is a domain name that matches the pattern `base`. A `*` in the pattern
- * stands for one label: `docs.acme.fr` matches `*.acme.fr`.
+ * Returns whether a text is a domain name that matches `pattern`. A `*` in the pattern stands for
+ * one label: `docs.acme.fr` matches `*.acme.fr`.
  */
-export function matchesDomainPattern(text: string, base: string, isTopLevel: IsTopLevel): boolean {
+export function matchesDomainPattern(
+  text: string,
+  pattern: string,
+  isTopLevel: IsTopLevel
+): boolean {
   if (!isDomainName(text, isTopLevel)) return false
   const labels = text.toLowerCase().split('.')
-  const wanted = base.toLowerCase().split('.')
+  const wanted = pattern.toLowerCase().split('.')
   return (
     labels.length === wanted.length &&
     wanted.every((label, at) => label === '*' || label === labels[at])
@@ -53,7 +57,7 @@ export function canBecomeDomain(text: string, start: string): boolean {
  * Returns the host in a typed or pasted text, in lower case and in ASCII: ` https://Dépôt.fr/` →
  * `xn--dpt-1caq.fr`
  */
-export function parseTypedHost(text: string): string {
+export function normalizeTypedHost(text: string): string {
   const [name = ''] = text
     .trim()
     .replace(/^https?:\/\//i, '')

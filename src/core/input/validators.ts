@@ -81,11 +81,11 @@ export const nonEmptyList: Validator = value =>
 
 /**
  * Returns a validator that accepts a value equal to the value of the field `field`. The error
- * message calls that field `name`.
+ * message calls that field `label`.
  */
-export function sameAs(field: string, name = field): Validator {
+export function sameAs(field: string, label = field): Validator {
   return (value, form = {}) =>
-    value === form[field] ? undefined : { rule: 'same_as', limit: name }
+    value === form[field] ? undefined : { rule: 'same_as', limit: label }
 }
 
 /**

@@ -133,7 +133,7 @@ export interface ChallengeExpectation {
  * not acceptable. Does not check whether the challenge has expired, because the browser's clock may
  * be wrong.
  */
-export function checkChallenge(
+export function checkChallengeBeforeSigning(
   { challenge, purpose, host, email }: ChallengeExpectation,
   table: Parameters<typeof isActiveKdf>[1] = kdfParameters
 ): { bytes: Bytes; kdf: KdfId } {

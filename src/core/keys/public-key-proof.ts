@@ -54,11 +54,11 @@ export function publicKeyJwtSigningInput(payload: PublicKeyPayload): string {
 }
 
 /**
- * Returns a `public_key_jwt`: `input`, a dot and the signature. `input` is the text that
- * `publicKeyJwtSigningInput` returns, and `signature` its signature. Throws if the signature does
- * not have 64 bytes.
+ * Returns a `public_key_jwt`: `signingInput`, a dot and the signature. `signingInput` is the text
+ * that `publicKeyJwtSigningInput` returns, and `signature` its signature. Throws if the signature
+ * does not have 64 bytes.
  */
-export function formatPublicKeyJwt(input: string, signature: Uint8Array): string {
+export function formatPublicKeyJwt(signingInput: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('public_key_jwt: signature is not 64 bytes')
-  return `${input}.${toBase64Url(signature)}`
+  return `${signingInput}.${toBase64Url(signature)}`
 }

@@ -13,12 +13,15 @@ export interface LinePositions {
  * Computes the positions of the lines of a list. `heightOf` returns the height of a line in pixels
  * and is called once per line.
  */
-export function measureLines(length: number, heightOf: (index: number) => number): LinePositions {
-  const tops = new Float64Array(length + 1)
-  for (let index = 0; index < length; index++) {
+export function measureLines(
+  lineCount: number,
+  heightOf: (index: number) => number
+): LinePositions {
+  const tops = new Float64Array(lineCount + 1)
+  for (let index = 0; index < lineCount; index++) {
     tops[index + 1] = (tops[index] ?? 0) + heightOf(index)
   }
-  return { length, topOf: index => tops[Math.max(0, Math.min(length, index))] ?? 0 }
+  return { length: lineCount, topOf: index => tops[Math.max(0, Math.min(lineCount, index))] ?? 0 }
 }
 
 /**

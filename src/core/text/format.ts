@@ -54,7 +54,7 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
     return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
   })
-  return withFrenchOrdinal(format.format(time), locale)
+  return withFrenchFirstOfMonth(format.format(time), locale)
 }
 
 /**
@@ -71,7 +71,7 @@ export function formatExactTime(time: Date, locale: FormatLocale, zone?: string)
     })
   })
   const offset = offsetOf(time, zone)
-  const local = `${withFrenchOrdinal(format.format(time), locale)} ${offset}`
+  const local = `${withFrenchFirstOfMonth(format.format(time), locale)} ${offset}`
   if (offset === 'UTC') return local
   return `${local} (${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC)`
 }
@@ -92,7 +92,7 @@ function offsetOf(time: Date, zone: string | undefined): string {
  * Replaces the day 1 in a French date by its ordinal: « jeudi 1 mai » → « jeudi 1er mai ». Returns
  * other texts unchanged.
  */
-export function withFrenchOrdinal(text: string, locale: FormatLocale): string {
+export function withFrenchFirstOfMonth(text: string, locale: FormatLocale): string {
   return locale === 'fr' ? text.replace(/(?<=^|\s)1(?=\s\p{L})/u, '1er') : text
 }
 
@@ -148,8 +148,8 @@ function formatOnce<T>(name: string, make: () => T): T {
 const durationUnits = { D: 'day', M: 'month', Y: 'year' } as const
 
 /** Describes an ISO 8601 duration of one unit: `P90D` → `90 days`. */
-export function formatDuration(duration: string, locale: FormatLocale): string {
-  const [, count, unit] = /^P(\d+)([DMY])$/.exec(duration) ?? []
+export function formatDuration(isoDuration: string, locale: FormatLocale): string {
+  const [, count, unit] = /^P(\d+)([DMY])$/.exec(isoDuration) ?? []
   // as: the expression allows these letters only
   const format = {
     style: 'unit',

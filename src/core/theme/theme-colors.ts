@@ -7,7 +7,7 @@ export type ThemeColors = { dark: boolean } & {
 }
 
 /** Name of a CSS property that contains a color of a page. */
-export type ThemeToken =
+export type ThemeTokenName =
   | '--color-base-100'
   | '--color-base-200'
   | '--color-base-300'
@@ -17,7 +17,7 @@ export type ThemeToken =
   | `--color-${Accent}`
   | `--color-${Accent}-content`
 /** The colors of a page, by the name of their CSS property. */
-export type ThemeTokens = Record<ThemeToken, string>
+export type ThemeTokens = Record<ThemeTokenName, string>
 
 /**
  * Returns every color of a page for the light and the dark mode. Changes the lightness and chroma
@@ -79,7 +79,7 @@ export function themeCss(colors: ThemeColors): string {
 }
 
 /** Returns the CSS property of a color: `background` → `--color-base-200` */
-export function cssPropertyOf(colour: ColorCorrection['colour']): ThemeToken {
+export function cssPropertyOf(colour: ColorCorrection['colour']): ThemeTokenName {
   if (colour === 'background') return '--color-base-200'
   return colour === 'surface' ? '--color-base-100' : `--color-${colour}`
 }

@@ -20,7 +20,7 @@ export const AdminHome = withTranslation(function AdminHome() {
     return (
       <div className="flex flex-col gap-6">
         <InstallationAttention />
-        <CompanyList own={user.company.id} />
+        <CompanyList ownCompanyId={user.company.id} />
       </div>
     )
   }

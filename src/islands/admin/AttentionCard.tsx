@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
-import type { Attention, AttentionItem, NearLimit } from '../../contract/overview.ts'
+import type { AttentionItem, AttentionOfCompany, NearLimit } from '../../contract/overview.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -73,7 +73,7 @@ export function AttentionCard(props: AttentionCardProps) {
 }
 
 interface AttentionItemsProps {
-  found: Pick<Attention, 'items' | 'unchecked'>
+  found: Pick<AttentionOfCompany, 'items' | 'unchecked'>
   /** Id of the company. Undefined if the findings concern the whole installation. */
   company: string | undefined
   hasMailServer: boolean

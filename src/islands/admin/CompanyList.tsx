@@ -21,10 +21,10 @@ const addresses = createListAddressCodec({
 })
 
 /** Lists the companies of the installation. They can be searched by name, filtered and sorted. */
-export function CompanyList({ own }: { own: string }) {
+export function CompanyList({ ownCompanyId }: { ownCompanyId: string }) {
   const { locale, t } = useTranslation()
   const screen = useListScreen(companyList, addresses, 'name', 'all')
-  const columns = useMemo(() => columnsOf(own, locale, t), [own, locale, t])
+  const columns = useMemo(() => columnsOf(ownCompanyId, locale, t), [ownCompanyId, locale, t])
   const view = useListView('companies', columns)
   const { address, set } = screen
   return (
@@ -37,11 +37,11 @@ export function CompanyList({ own }: { own: string }) {
         label={t('companies.title')}
         search={t('companies.list.search')}
         create={{
-          href: pageHref(locale, 'createCompany', { company: own }),
+          href: pageHref(locale, 'createCompany', { company: ownCompanyId }),
           text: t('companies.new')
         }}
         filters={
-          <FilterBar count={screen.filterCount} onClear={() => set({ state: '' })}>
+          <FilterBar activeFilterCount={screen.filterCount} onClear={() => set({ state: '' })}>
             <FilterSelect
               label={t('companies.list.state')}
               value={states.find(state => state === address?.state)}
@@ -62,7 +62,11 @@ export function CompanyList({ own }: { own: string }) {
   )
 }
 
-function columnsOf(own: string, locale: Locale, t: Translate): TableColumn<ListedCompany>[] {
+function columnsOf(
+  ownCompanyId: string,
+  locale: Locale,
+  t: Translate
+): TableColumn<ListedCompany>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [
@@ -74,7 +78,7 @@ function columnsOf(own: string, locale: Locale, t: Translate): TableColumn<Liste
       cell: ({ id, name, demo }) => (
         <>
           <span className="me-2">{name}</span>
-          {id === own && (
+          {id === ownCompanyId && (
             <span className="badge badge-outline me-2">{t('companies.list.own')}</span>
           )}
           {demo && <span className="badge badge-outline">{t('companies.list.demo')}</span>}

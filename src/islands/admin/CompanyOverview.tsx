@@ -181,7 +181,7 @@ function NearestLimits({ overview }: { overview: Ready }) {
               </a>
               <p className="meta">{t(`admin.groups.${what}`)}</p>
             </div>
-            <UsageBar of={what} used={used} limit={limit} />
+            <UsageBar usageKind={what} used={used} limit={limit} />
           </li>
         ))}
       </ul>

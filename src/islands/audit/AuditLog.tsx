@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useMemo } from 'react'
 import type { AuditLogEntry } from '../../contract/audit.ts'
 import { auditList } from '../../stores/admin/audit.ts'
-import { isMissingItemError } from '../../stores/admin/companies.ts'
+import { isUnknownOrInvalidIdError } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
@@ -33,7 +33,8 @@ export const AuditLog = withTranslation(function AuditLog() {
     }
   }, [session.status, address, company])
 
-  if (status.status === 'failed' && isMissingItemError(status.error)) return <AdminPageMissing />
+  if (status.status === 'failed' && isUnknownOrInvalidIdError(status.error))
+    return <AdminPageMissing />
   const isFiltered = Object.keys(query).length > 0
   return (
     <div className="flex flex-col gap-6">

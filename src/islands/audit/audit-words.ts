@@ -1,5 +1,5 @@
 import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
-import { separateMediaKinds } from '../../core/media-types.ts'
+import { separateCompleteMediaKinds } from '../../core/media-types.ts'
 import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
@@ -162,7 +162,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
   if (Array.isArray(value)) {
     if (value.length === 0) return t('nothing')
     if (field === 'media_types') {
-      const { kinds, others } = separateMediaKinds(value.map(String))
+      const { kinds, others } = separateCompleteMediaKinds(value.map(String))
       return [...kinds.map(kind => t(`values.media_types.${kind}`)), ...others].join(', ')
     }
     return value.map(each => valueWords(field, each, around)).join(', ')

@@ -1,6 +1,10 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
-import { mediaKindNames, mediaKinds, separateMediaKinds } from '../../core/media-types.ts'
+import {
+  mediaKindNames,
+  mediaTypesByKind,
+  separateCompleteMediaKinds
+} from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { MessageKey } from '../../i18n/keys.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
@@ -52,7 +56,7 @@ interface CategoryFieldsProps {
  */
 export function CategoryFields({ form, category }: CategoryFieldsProps) {
   const { locale, t } = useTranslation()
-  const { kinds, others } = separateMediaKinds(category?.media_types ?? [])
+  const { kinds, others } = separateCompleteMediaKinds(category?.media_types ?? [])
   const [, count = '', unit = 'Y'] = /^P(\d+)([DMY])$/.exec(category?.retention ?? '') ?? []
   const optionsOf = (name: CategorySettingName) =>
     categorySettingChoices[name].map(value => ({ value, ...describeSettingChoice(name, value, t) }))
@@ -161,7 +165,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
 export function categorySettingsFromForm(values: FormValues) {
   const kinds = (values['kinds'] ?? '').split('\n')
   const types = [
-    ...mediaKindNames.flatMap(kind => (kinds.includes(kind) ? mediaKinds[kind] : [])),
+    ...mediaKindNames.flatMap(kind => (kinds.includes(kind) ? mediaTypesByKind[kind] : [])),
     ...(values['media_types'] ?? '').toLowerCase().split('\n').filter(Boolean)
   ]
   const retention = values['retention']?.trim()

@@ -8,7 +8,7 @@ import {
   removeGroupFromCategory
 } from '../../stores/admin/company-categories.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import { ItemEntries } from '../details/ItemEntries.tsx'
+import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -17,7 +17,7 @@ export function CategoryGroups({ category: { id } }: { category: CategoryDetails
   const { locale, t } = useTranslation()
   const part = useStore($categoryGroups, { ssr: 'initial' })
   return (
-    <ItemEntries
+    <ItemEntriesEditor
       id="category-groups"
       part={part}
       words={(key, values) => t(`category.groups.${key}`, values)}

@@ -33,7 +33,7 @@ export const CategoryList = withTranslation(function CategoryList() {
         text: t('admin.categories.new')
       }}
       filters={
-        <FilterBar count={screen.filterCount} onClear={() => set({ visibility: '' })}>
+        <FilterBar activeFilterCount={screen.filterCount} onClear={() => set({ visibility: '' })}>
           <FilterSelect
             label={t('admin.categories.visibility')}
             value={address?.visibility}

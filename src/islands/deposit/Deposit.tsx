@@ -6,7 +6,7 @@ import { formatByteLimit, formatDuration } from '../../core/text/format.ts'
 import {
   $categories,
   type CategoriesState,
-  chooseCategory,
+  chooseDepositCategory,
   loadCategories,
   watchCategories
 } from '../../stores/categories.ts'
@@ -141,7 +141,7 @@ function CategoryChoice({ held }: { held: number }) {
       <select
         className="select w-full"
         value={state.chosen}
-        onChange={event => chooseCategory(event.currentTarget.value)}
+        onChange={event => chooseDepositCategory(event.currentTarget.value)}
       >
         {state.categories.map(({ id, names }) => (
           <option key={id} value={id}>

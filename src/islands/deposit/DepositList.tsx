@@ -5,12 +5,12 @@ import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countUnfinished,
-  type DepositSummary,
+  type DepositListSummary,
   listRankOf
 } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
-  $depositSummary,
+  $depositQueueSummary,
   cancelAll,
   choosePictureForAll,
   pauseAll,
@@ -41,7 +41,7 @@ const shownAtOnce = 25
  */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useTranslation()
-  const summary = useStore($depositSummary, { ssr: 'initial' })
+  const summary = useStore($depositQueueSummary, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
   const [isAsking, setAsking] = useState(false)
   const list = useRef<HTMLElement>(null)
@@ -173,7 +173,11 @@ function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   return undefined
 }
 
-export function depositSummaryText(summary: DepositSummary, t: Translate, locale: Locale): string {
+export function depositSummaryText(
+  summary: DepositListSummary,
+  t: Translate,
+  locale: Locale
+): string {
   const { active, paused, choosing, missing, done, failed, cancelled, secondsLeft } = summary
   const { ended, total } = summary.batch
   const percent = formatPercent(summary.percent / 100, locale)

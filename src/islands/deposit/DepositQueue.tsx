@@ -5,11 +5,11 @@ import { formatPercent } from '../../core/text/format.ts'
 import { maxUnfinishedDeposits } from '../../stores/deposits/deposit-states.ts'
 import type { DepositCategory } from '../../stores/deposits/deposits.ts'
 import {
-  $depositSummary,
-  $deposits,
+  $depositQueueSummary,
+  $queuedDeposits,
   addFiles,
-  restoreUnfinishedUploads,
-  resumeUpload
+  addUnfinishedUpload,
+  restoreUnfinishedUploads
 } from '../../stores/deposits/deposits.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -42,7 +42,7 @@ export function DepositQueue(props: DepositQueueProps) {
   const { files, category, onTaken, onAnother, children } = props
   const { t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
-  const deposits = useStore($deposits, { ssr: 'initial' })
+  const deposits = useStore($queuedDeposits, { ssr: 'initial' })
 
   const [lost, setLost] = useState<AppError>()
 
@@ -50,7 +50,7 @@ export function DepositQueue(props: DepositQueueProps) {
     if (session.status !== 'in') return
     const resumed = new URLSearchParams(location.search).get('resume')
     if (!resumed) return void restoreUnfinishedUploads()
-    resumeUpload(resumed).catch((error: unknown) =>
+    addUnfinishedUpload(resumed).catch((error: unknown) =>
       setLost(asAppError(error, 'An upload could not be resumed'))
     )
   }, [session.status])
@@ -81,7 +81,7 @@ export function DepositQueue(props: DepositQueueProps) {
  */
 function Announcements() {
   const { locale, t } = useTranslation()
-  const summary = useStore($depositSummary, { ssr: 'initial' })
+  const summary = useStore($depositQueueSummary, { ssr: 'initial' })
   const quarter = ([75, 50, 25] as const).find(each => summary.percent >= each)
   const running = summary.active > 0
   const percent = formatPercent(summary.percent / 100, locale)

@@ -4,7 +4,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { withoutDirectionControls } from '../../core/text/visible-text.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
+import { canBePaused, type DepositState } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   cancelDeposit,
@@ -81,14 +81,12 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
               deposit={deposit}
             />
           ))}
-        {isInterruptible(state) && (
-          <ActionButton name="pause" run={pauseDeposit} deposit={deposit} />
-        )}
+        {canBePaused(state) && <ActionButton name="pause" run={pauseDeposit} deposit={deposit} />}
         {state.status === 'paused' && state.by !== 'session' && (
           <ActionButton name="resume" run={resumeDeposit} deposit={deposit} />
         )}
         {state.status === 'missing' && <ChooseAgain deposit={deposit} />}
-        {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
+        {(canBePaused(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
           <ActionButton name="cancel" run={cancelDeposit} deposit={deposit} />
         )}
         {state.status === 'failed' && state.retryable && (

@@ -2,7 +2,7 @@ import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { type DeletionOptions, useDeletion } from './use-deletion.ts'
+import { type DeletionOptions, useDeletionActionOptions } from './use-deletion.ts'
 
 type Word = 'title' | 'note' | 'open' | 'question' | 'yes' | 'no' | 'inUse'
 
@@ -24,7 +24,7 @@ interface DeleteItemProps<Use extends string> extends DeletionOptions {
  */
 export function DeleteItem<Use extends string>(props: DeleteItemProps<Use>) {
   const { name, words, uses, usesWords } = props
-  const action = useAction(useDeletion(props))
+  const action = useAction(useDeletionActionOptions(props))
   const found = action.failure?.uses
   const named = uses.flatMap(use => (found?.[use] ? [usesWords(use, found[use])] : []))
   return (

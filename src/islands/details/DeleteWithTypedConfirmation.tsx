@@ -4,7 +4,7 @@ import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { type DeletionOptions, useDeletion } from './use-deletion.ts'
+import { type DeletionOptions, useDeletionActionOptions } from './use-deletion.ts'
 
 type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
 
@@ -38,7 +38,7 @@ function DeleteForm(props: DeleteWithTypedConfirmationProps & { close: () => voi
   const { words, typed, close } = props
   const { t } = useTranslation()
   const form = useForm({
-    ...useDeletion(props),
+    ...useDeletionActionOptions(props),
     rules: {
       typed: value =>
         String(value ?? '')

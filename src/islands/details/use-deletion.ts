@@ -19,7 +19,7 @@ export interface DeletionOptions {
 }
 
 /** Returns the action that deletes the item of a page, for `useAction()` or `useForm()`. */
-export function useDeletion({ list, remove, reload, done }: DeletionOptions) {
+export function useDeletionActionOptions({ list, remove, reload, done }: DeletionOptions) {
   const { locale } = useTranslation()
   return {
     what: `Deleting an item of ${list} failed`,

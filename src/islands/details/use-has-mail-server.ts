@@ -6,17 +6,17 @@ import { $session } from '../../stores/sessions.ts'
 
 /**
  * Returns whether the site has a mail server. Returns true until the API has answered, so that no
- * page says too early that there is none. If `isNeeded` is false, returns true without calling the
- * API.
+ * page says too early that there is none. If `isAnswerNeeded` is false, returns true without
+ * calling the API.
  */
-export function useHasMailServer(isNeeded = true): boolean {
+export function useHasMailServer(isAnswerNeeded = true): boolean {
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const company = params['company']
   const isIn = useStore($session, { ssr: 'initial' }).status === 'in'
   const state = useStore($attention, { ssr: 'initial' })
   const isKnown = state.status === 'ready' && state.company === company
   useEffect(() => {
-    if (isNeeded && isIn && company !== undefined && !isKnown) void loadAttention(company)
-  }, [isNeeded, isIn, company, isKnown])
-  return !isNeeded || !isKnown || state.attention.has_mail_server
+    if (isAnswerNeeded && isIn && company !== undefined && !isKnown) void loadAttention(company)
+  }, [isAnswerNeeded, isIn, company, isKnown])
+  return !isAnswerNeeded || !isKnown || state.attention.has_mail_server
 }

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { Domain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { hostFault, type IsTopLevel, parseTypedHost } from '../../core/input/domain-name.ts'
+import { hostFault, type IsTopLevel, normalizeTypedHost } from '../../core/input/domain-name.ts'
 import { firstFaultOf, required } from '../../core/input/validators.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
@@ -26,7 +26,7 @@ export const CreateDomain = withTranslation(function CreateDomain() {
   const isTopLevel = useTopLevels()
   const [claimed, setClaimed] = useState<Domain>()
   const fault = (value: unknown) =>
-    hostFault(parseTypedHost(String(value ?? '')), isTopLevel.current)
+    hostFault(normalizeTypedHost(String(value ?? '')), isTopLevel.current)
   const form = useForm({
     what: 'Creating the domain failed',
     rules: { host: firstFaultOf(required, fault) },
@@ -35,7 +35,7 @@ export const CreateDomain = withTranslation(function CreateDomain() {
       host_not_allowed: { host: { rule: 'host_refused' } }
     },
     async send(values, key) {
-      const wanted = parseTypedHost(values['host'] ?? '')
+      const wanted = normalizeTypedHost(values['host'] ?? '')
       try {
         const { id } = await createDomain({ host: wanted }, key)
         await navigate(`${pageOf(id)}?step=records`, { replace: true })
@@ -49,7 +49,7 @@ export const CreateDomain = withTranslation(function CreateDomain() {
   const pageOf = (id: string) =>
     pageHref(locale, 'domain', { company: companyIdOfPage(), domain: id })
   // what was typed before the page's script ran
-  const readTyped = useEffectEvent(() => setHost(parseTypedHost(form.read()['host'] ?? '')))
+  const readTyped = useEffectEvent(() => setHost(normalizeTypedHost(form.read()['host'] ?? '')))
   useEffect(() => readTyped(), [])
   const isFinished = host !== '' && fault(host) === undefined
   const isClaimed = claimed?.host === host
@@ -69,7 +69,7 @@ export const CreateDomain = withTranslation(function CreateDomain() {
           mono
           hint={t('domains.create.hint')}
           error={error ?? unfinished(host, isTopLevel.current, t)}
-          onInput={event => setHost(parseTypedHost(event.currentTarget.value))}
+          onInput={event => setHost(normalizeTypedHost(event.currentTarget.value))}
         >
           <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
             {isFinished && !isTaken && hostWords(host, t)}

@@ -9,7 +9,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useNow } from '../kit/time.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useOnFocusLost } from '../kit/use-on-focus-lost.ts'
+import { useOnFocusedElementRemoved } from '../kit/use-on-focused-element-removed.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainCheckProps {
@@ -52,7 +52,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
     const timer = setTimeout(() => void ask(), asked === 0 ? 0 : pause * 1000)
     return () => clearTimeout(timer)
   }, [asked, pause, isProved])
-  useOnFocusLost(part, () => next.current?.focus())
+  useOnFocusedElementRemoved(part, () => next.current?.focus())
 
   return (
     <section ref={part} className="sheet flex flex-col gap-4" aria-labelledby="domain-check">

@@ -8,7 +8,7 @@ import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
-import { useOnFocusLost } from '../kit/use-on-focus-lost.ts'
+import { useOnFocusedElementRemoved } from '../kit/use-on-focused-element-removed.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { useListAddress } from '../lists/use-address.ts'
 import { ChangePrimaryDomain } from './ChangePrimaryDomain.tsx'
@@ -72,7 +72,7 @@ function Ready({ domain }: DomainProps) {
     heading?.focus()
   })
   // the steps end when another company proves the host, and the check when DNS proves the domain
-  useOnFocusLost(top, () => top.current?.focus())
+  useOnFocusedElementRemoved(top, () => top.current?.focus())
   return (
     <div ref={top} tabIndex={-1} className="flex flex-col gap-6">
       {address && isTaken && <Taken domain={domain} />}

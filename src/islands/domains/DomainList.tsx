@@ -32,7 +32,7 @@ export const DomainList = withTranslation(function DomainList() {
       search={t('domains.list.search')}
       create={{ href: pageHref(locale, 'createDomain', { company }), text: t('domains.list.new') }}
       filters={
-        <FilterBar count={screen.filterCount} onClear={() => set({ state: '' })}>
+        <FilterBar activeFilterCount={screen.filterCount} onClear={() => set({ state: '' })}>
           <FilterSelect
             label={t('domains.list.state')}
             value={address?.state}

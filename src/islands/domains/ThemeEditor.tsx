@@ -17,8 +17,8 @@ import {
   colorRoles,
   describeThemePart,
   labelOfThemePart,
-  replaceThemeColor,
-  type ThemePart
+  type ThemePart,
+  withReplacedThemeColor
 } from './theme-words.ts'
 import { useApplyPublishedTheme } from './use-apply-published-theme.ts'
 import { useThemeDraft } from './use-theme-draft.ts'
@@ -78,7 +78,7 @@ function Editor({ domain, themes }: EditorProps) {
       color={colors[role]}
       standard={standard[cssPropertyOf(role)]}
       corrections={corrections.filter(each => each.colour === role)}
-      onChange={color => change({ colors: replaceThemeColor(colors, role, color) })}
+      onChange={color => change({ colors: withReplacedThemeColor(colors, role, color) })}
     />
   )
   return (

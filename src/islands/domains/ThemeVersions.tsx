@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { restoreTheme } from '../../stores/admin/domains.ts'
+import { publishEarlierTheme } from '../../stores/admin/domains.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -26,11 +26,11 @@ export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
     what: 'Restoring the look failed',
     async send(number: number) {
       await draft.save()
-      await restoreTheme(domain.id, number, draft.version())
+      await publishEarlierTheme(domain.id, number, draft.version())
       draft.reset()
       announceWithUndo(t('domains.look.versions.restored', { number }), async () => {
         await draft.save()
-        await restoreTheme(domain.id, published.number)
+        await publishEarlierTheme(domain.id, published.number)
         draft.reset()
       })
       // the button that was pressed is on another line

@@ -39,7 +39,7 @@ const roleOrder = [
  * `color` is undefined. The keys have the order in which the server sends them, so that themes can
  * be compared as JSON.
  */
-export function replaceThemeColor(
+export function withReplacedThemeColor(
   colors: Colors,
   role: (typeof colorRoles)[number],
   color: string | undefined

@@ -1,8 +1,8 @@
-/** Downloads a file. Its name is `name` with today's date and the extension. */
-export function downloadFile(content: Blob, name: string, extension: string): void {
+/** Downloads a file. Its name is `fileNamePrefix` with today's date and the extension. */
+export function downloadFile(content: Blob, fileNamePrefix: string, extension: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
-  link.download = `${name}-${new Date().toISOString().slice(0, 10)}.${extension}`
+  link.download = `${fileNamePrefix}-${new Date().toISOString().slice(0, 10)}.${extension}`
   link.click()
   // by then the download no longer needs the address
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)

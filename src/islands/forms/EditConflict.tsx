@@ -6,12 +6,12 @@ import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
 /** Functions that return the label and the value of a changed field as text. */
-export interface DifferenceWords {
+export interface DifferenceFormatters {
   labelOf: (name: string) => string
   wordsOf: (name: string, value: unknown) => string
 }
 
-interface EditConflictProps extends DifferenceWords {
+interface EditConflictProps extends DifferenceFormatters {
   /**
    * The result of `useVersionedSave()`: the conflict, if there is one, and the function that
    * resolves it.
@@ -47,7 +47,7 @@ export function EditConflict({ versioned, title, ...words }: EditConflictProps) 
   )
 }
 
-interface DifferenceFormProps extends DifferenceWords {
+interface DifferenceFormProps extends DifferenceFormatters {
   differences: readonly Difference[]
   resolve: (mine: readonly string[]) => Promise<void>
 }

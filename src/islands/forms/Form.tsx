@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useFormReadiness } from './account-form.ts'
+import { useBrowserReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import type { FormState } from './use-form.ts'
@@ -37,7 +37,7 @@ interface FormProps {
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props
   const { t } = useTranslation()
-  const { isReady, obstacle } = useFormReadiness()
+  const { isReady, obstacle } = useBrowserReadiness()
   const count = Object.keys(form.errors).length
   const button = (
     <BusyButton

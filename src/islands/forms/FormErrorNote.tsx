@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { ErrorNote, type ErrorNoteProps } from '../kit/ErrorNote.tsx'
-import { formatRetryTime } from '../kit/time.ts'
+import { formatRetryTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
@@ -11,7 +11,7 @@ export function FormErrorNote({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useTranslation()
   const until = useMemo(
     // a busy service also names a time, but then the reason is not too many attempts
-    () => (error.code === 'rate_limited' ? formatRetryTime(error, locale) : undefined),
+    () => (error.code === 'rate_limited' ? formatRetryTimeOfDay(error, locale) : undefined),
     [error, locale]
   )
   return (

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react'
 import type { CallName } from '../../stores/sessions.ts'
 import { Section } from '../kit/Section.tsx'
-import { type DifferenceWords, EditConflict } from './EditConflict.tsx'
+import { type DifferenceFormatters, EditConflict } from './EditConflict.tsx'
 import { InPlaceEditor, InPlaceForm } from './InPlaceEditor.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 import { type FormOptions, type FormState, type FormValues, useForm } from './use-form.ts'
@@ -9,7 +9,7 @@ import { useInputCheck } from './use-input-check.ts'
 import { useVersionedSave, type VersionedSaveOptions } from './use-versioned-save.ts'
 
 interface SettingsSectionProps<Item>
-  extends DifferenceWords,
+  extends DifferenceFormatters,
     VersionedSaveOptions<Item, Partial<Item>>,
     Pick<FormOptions<void>, 'what' | 'rules' | 'codeErrors'> {
   id: string

@@ -11,7 +11,7 @@ import { showMessage } from '../kit/show-message.ts'
  * in with this browser (`obstacle`): the page has no secure connection (`insecure`), or cookies are
  * switched off (`cookies`).
  */
-export function useFormReadiness(): {
+export function useBrowserReadiness(): {
   isReady: boolean
   obstacle: 'insecure' | 'cookies' | undefined
 } {
@@ -54,10 +54,11 @@ export function fieldErrorText(
 
 /**
  * Opens the page that follows a sign-in: see `addressAfterSignIn()`. In the browser's history, that
- * page replaces the form, so that Back does not open the form again. Then shows the message `news`,
- * which announces success. If the person still has to confirm the e-mail, shows no message.
+ * page replaces the form, so that Back does not open the form again. Then shows the message
+ * `successMessage`, which announces success. If the person still has to confirm the e-mail, shows
+ * no message.
  */
-export async function continueAfterSignIn(news?: string): Promise<void> {
+export async function continueAfterSignIn(successMessage?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>
     Promise.all([
       import('../../stores/accounts/after-sign-in.ts'),
@@ -66,6 +67,6 @@ export async function continueAfterSignIn(news?: string): Promise<void> {
     ])
   )
   await navigate(addressAfterSignIn(), { replace: true })
-  // `news` announces success, which needs a confirmed e-mail
-  if (news && !$user.get()?.pending) showMessage(news)
+  // `successMessage` announces success, which needs a confirmed e-mail
+  if (successMessage && !$user.get()?.pending) showMessage(successMessage)
 }

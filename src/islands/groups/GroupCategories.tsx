@@ -8,7 +8,7 @@ import {
   removeCategoryFromGroup
 } from '../../stores/admin/groups.ts'
 import { findCategories } from '../../stores/admin/item-search.ts'
-import { ItemEntries } from '../details/ItemEntries.tsx'
+import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -19,7 +19,7 @@ export function GroupCategories({ group: { id } }: { group: Group }) {
   const { locale, t } = useTranslation()
   const part = useStore($groupCategories, { ssr: 'initial' })
   return (
-    <ItemEntries
+    <ItemEntriesEditor
       id="group-categories"
       part={part}
       words={(key, values) => t(`groups.categories.${key}`, values)}

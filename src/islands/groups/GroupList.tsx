@@ -75,7 +75,7 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
       width: 1.4,
       label: t('admin.groups.requests'),
       cell: ({ usage, max_requests }) => (
-        <UsageBar of="requests" used={usage.requests_used} limit={max_requests} />
+        <UsageBar usageKind="requests" used={usage.requests_used} limit={max_requests} />
       )
     },
     {
@@ -83,7 +83,7 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
       width: 1.4,
       label: t('admin.groups.storage'),
       cell: ({ usage, max_storage }) => (
-        <UsageBar of="storage" used={usage.storage_used} limit={max_storage} />
+        <UsageBar usageKind="storage" used={usage.storage_used} limit={max_storage} />
       )
     },
     createdColumn(t('admin.groups.created'), locale)

@@ -7,17 +7,17 @@ import { personName } from '../../core/text/person-name.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
+  $groupMemberSearchText,
   $groupMembers,
-  $memberSearchText,
-  addMember,
-  addMembers,
+  addGroupMember,
+  addGroupMembers,
   loadMembers,
   type MemberAdditionResult,
-  removeMember,
-  searchMembers
+  removeGroupMember,
+  searchGroupMembers
 } from '../../stores/admin/groups.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
-import { ItemEntries } from '../details/ItemEntries.tsx'
+import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
@@ -40,9 +40,9 @@ export function GroupMembers({ group }: GroupProps) {
   const part = useStore($groupMembers, { ssr: 'initial' })
   const { id } = group
   const company = companyIdOfPage()
-  const q = useStore($memberSearchText, { ssr: 'initial' })
+  const q = useStore($groupMemberSearchText, { ssr: 'initial' })
   return (
-    <ItemEntries
+    <ItemEntriesEditor
       id="group-members"
       part={part}
       words={(key, values) => t(`groups.members.${key}`, values)}
@@ -52,8 +52,8 @@ export function GroupMembers({ group }: GroupProps) {
       find={findPeople}
       noteOf={({ email }) => email}
       load={after => loadMembers(id, after)}
-      add={member => addMember(id, member)}
-      remove={member => removeMember(id, member)}
+      add={member => addGroupMember(id, member)}
+      remove={member => removeGroupMember(id, member)}
       row={member => (
         <div className="min-w-0 flex-1">
           <p className="wrap-anywhere font-medium">
@@ -76,11 +76,11 @@ export function GroupMembers({ group }: GroupProps) {
           <SearchBox
             label={t('groups.members.search')}
             value={q}
-            onSearch={text => void searchMembers(id, text)}
+            onSearch={text => void searchGroupMembers(id, text)}
           />
         </search>
       )}
-    </ItemEntries>
+    </ItemEntriesEditor>
   )
 }
 
@@ -95,7 +95,7 @@ function AddSeveral({ group }: GroupProps) {
     async send({ emails = '' }) {
       const all = emails.split('\n')
       setDone({ count: 0, total: all.length })
-      const additions = await addMembers(group.id, all, count =>
+      const additions = await addGroupMembers(group.id, all, count =>
         setDone({ count, total: all.length })
       )
       setDone(undefined)

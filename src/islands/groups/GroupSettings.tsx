@@ -4,7 +4,7 @@ import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/fo
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { type GroupChanges, reloadGroup, updateGroup } from '../../stores/admin/groups.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
-import { type DifferenceWords, EditConflict } from '../forms/EditConflict.tsx'
+import { type DifferenceFormatters, EditConflict } from '../forms/EditConflict.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import { useVersionedSave, type VersionedSaveOptions } from '../forms/use-versioned-save.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
@@ -29,7 +29,7 @@ export function GroupSettings({ group }: GroupProps) {
   const title = useRef<HTMLHeadingElement>(null)
   const source = versionsOf(group)
   const limits = useVersionedSave(source)
-  const words: DifferenceWords = {
+  const words: DifferenceFormatters = {
     labelOf: name => labelOf(name, t),
     wordsOf: (name, value) => wordsOf(name, value, locale, t)
   }

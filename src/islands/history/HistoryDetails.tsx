@@ -7,7 +7,7 @@ import { formatBytes, formatExactTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { fetchRequestDetails } from '../../stores/history/requests.ts'
 import { hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
-import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
+import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 import { useDocumentDownload } from '../files/use-document-download.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
@@ -162,7 +162,7 @@ interface FactsProps {
 function Facts({ request, deposit, category }: FactsProps) {
   const { locale, t } = useTranslation()
   const { kind, items, reduced_from, size, media_type, leaf_hash, deposit_id } = request
-  const names = useStore($verifiedFileNames, { ssr: 'initial' }).get(request.id) ?? []
+  const names = useStore($verifiedFileNamesByRequest, { ssr: 'initial' }).get(request.id) ?? []
   const code = (label: string, value: string | undefined) =>
     value && (
       <Fact label={label}>

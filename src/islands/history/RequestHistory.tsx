@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo } from 'react'
 import { $categories, loadCategories } from '../../stores/categories.ts'
 import { hasAnyFilter } from '../../stores/history/request-filter.ts'
 import {
-  $historyStatus,
+  $historyLoadStatus,
   $requestFilter,
   $requests,
   findRequest,
@@ -78,7 +78,7 @@ interface ResultsProps {
 function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useTranslation()
   const requests = useStore($requests, { ssr: 'initial' })
-  const status = useStore($historyStatus, { ssr: 'initial' })
+  const status = useStore($historyLoadStatus, { ssr: 'initial' })
   const filter = useStore($requestFilter, { ssr: 'initial' })
   const isNarrowed = hasAnyFilter(filter)
   const now = useNow(30_000)

@@ -1,5 +1,5 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { withFrenchOrdinal } from '../../core/text/format.ts'
+import { withFrenchFirstOfMonth } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
 /** A line of the history: the heading of a day, or a request (a deposit or a verification). */
@@ -40,7 +40,7 @@ export function dayName(day: string, today: string, locale: Locale, t: Translate
     month: 'long',
     ...(isThisYear ? {} : { year: 'numeric' })
   })
-  return withFrenchOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
+  return withFrenchFirstOfMonth(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
 /**

@@ -2,14 +2,14 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import { withoutDirectionControls } from '../../core/text/visible-text.ts'
 import type { Translate } from '../../i18n/index.ts'
-import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
+import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 
 /**
  * Returns the name of a request (deposit or verification) in the history. The name of a
  * verification contains the name of the verified file if this browser remembers it.
  */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: Translate): string {
-  const [first, ...others] = $verifiedFileNames.get().get(id) ?? []
+  const [first, ...others] = $verifiedFileNamesByRequest.get().get(id) ?? []
   if (kind === 'verify' && first !== undefined) {
     if (others.length === 0) return t('history.checkNamed', { name: first })
     return t('history.checkNamedOthers', { name: first, count: others.length })

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import type { LinePositions } from '../../core/pages/visible-lines.ts'
-import { findRowToFocus } from '../lists/row-keys.ts'
+import { findRowForPressedKey } from '../lists/row-keys.ts'
 import type { HistoryLine } from './history-days.ts'
 
 interface RowArrowKeysOptions {
@@ -35,7 +35,7 @@ export function useRowArrowKeys({ root, lines, measured, start, end }: RowArrowK
   const onKeyDown = (event: KeyboardEvent) => {
     const rows = lines.flatMap(({ request }, at) => (request ? [{ id: request.id, at }] : []))
     const here = rows.findIndex(({ id }) => id === (active ?? stopId))
-    const step = findRowToFocus(event, here, rows.length)
+    const step = findRowForPressedKey(event, here, rows.length)
     if (step === undefined) return
     event.preventDefault()
     const row = rows[step]

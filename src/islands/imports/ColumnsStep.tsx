@@ -5,7 +5,7 @@ import {
   setFieldColumn,
   unmappedRequiredFields
 } from '../../stores/imports/import-file.ts'
-import { startImport } from '../../stores/imports/imports.ts'
+import { createImportFromChosenFile } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
@@ -38,7 +38,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
   const left = names.filter((_, at) => !taken.has(at))
   const starting = useAction({
     what: 'Starting the import failed',
-    send: async () => onCreated(await startImport(kind))
+    send: async () => onCreated(await createImportFromChosenFile(kind))
   })
 
   return (

@@ -3,7 +3,7 @@ import { type CsvDialect, type Delimiter, delimiters } from '../../core/csv/dial
 import { type Encoding, encodings } from '../../core/csv/encodings.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import {
-  $rowCountProgress,
+  $countedFileFraction,
   changeDialect,
   countDataRows,
   firstDataRows,
@@ -151,7 +151,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
 
 function Counting({ rows }: { rows: number | undefined }) {
   const { t } = useTranslation()
-  const share = useStore($rowCountProgress, { ssr: 'initial' })
+  const share = useStore($countedFileFraction, { ssr: 'initial' })
   return (
     <div className="flex flex-col gap-1">
       <p role="status" className="meta">

@@ -2,12 +2,16 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { type Import, type ImportRowVerdict, zeroImportCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { RowRefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
+import type {
+  ImportRowFromServer,
+  RowRefusalReason,
+  RowValues
+} from '../../stores/imports/import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
 import {
   $importRows,
   correctRow,
-  loadMoreRows,
+  loadMoreImportRows,
   setRowSkipped,
   showRowsWithVerdict
 } from '../../stores/imports/imports.ts'
@@ -58,7 +62,7 @@ export function RowList(props: RowListProps) {
 
   const mending = useAction({
     what: 'Mending the row failed',
-    async send({ row, values }: { row: StoredRow; values: RowValues }) {
+    async send({ row, values }: { row: ImportRowFromServer; values: RowValues }) {
       const number = numberOf(row.row)
       const mended = await correctRow(kind, item.id, row.row, values)
       if (!mended?.verdict) return
@@ -181,7 +185,7 @@ export function RowList(props: RowListProps) {
           <button
             type="button"
             className="btn btn-outline btn-sm"
-            onClick={() => void loadMoreRows(kind)}
+            onClick={() => void loadMoreImportRows(kind)}
           >
             {t('imports.wizard.check.more')}
           </button>
@@ -209,14 +213,14 @@ function Count({ count }: { count: number }) {
 }
 
 interface RowTableProps extends RowListProps {
-  rows: readonly StoredRow[]
+  rows: readonly ImportRowFromServer[]
   verdict: ImportRowVerdict
   numberOf: (row: number) => number
   isBusy: boolean
   /** Whether each row has a button to skip it. For a skipped row, the button undoes this. */
   canSkip: boolean
-  onCorrect: (row: StoredRow, values: RowValues) => void
-  onSkip: (row: StoredRow) => void
+  onCorrect: (row: ImportRowFromServer, values: RowValues) => void
+  onSkip: (row: ImportRowFromServer) => void
 }
 
 function RowTable(props: RowTableProps) {
@@ -248,7 +252,7 @@ function RowTable(props: RowTableProps) {
   )
 }
 
-function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
+function TableRow(props: RowTableProps & { row: ImportRowFromServer; number: number }) {
   const { kind, labels, row, number, canCorrect, canSkip, reasonText, keptText, isBusy } = props
   const { onCorrect, onSkip } = props
   const { t } = useTranslation()

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { userImportKind } from '../../stores/imports/user-imports.ts'
 import { $route } from '../../stores/routes.ts'
-import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
+import type { InvitationLinksProps } from '../details/InvitationLinksDownload.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
@@ -10,8 +10,8 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { ImportWizard } from './ImportWizard.tsx'
 import { UserImportOptionsForm } from './UserImportOptionsForm.tsx'
 
-const InvitationLinks = lazyComponent<InvitationLinksProps>(
-  async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
+const InvitationLinksDownload = lazyComponent<InvitationLinksProps>(
+  async () => (await import('../details/InvitationLinksDownload.tsx')).InvitationLinksDownload
 )
 
 const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A; B' }
@@ -64,7 +64,7 @@ export function UserImportWizard() {
         result &&
         result.created > 0 && (
           <>
-            <InvitationLinks people={{ filter: { import: id } }} />
+            <InvitationLinksDownload people={{ filter: { import: id } }} />
             <PasswordPrompt />
           </>
         )

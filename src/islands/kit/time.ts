@@ -63,7 +63,7 @@ function daysBetween(from: Date, to: Date): number {
  * Returns the time of day after which the server accepts another try, as text and rounded up to the
  * minute. Returns undefined if the error has no such time.
  */
-export function formatRetryTime(
+export function formatRetryTimeOfDay(
   error: AppError,
   locale: Locale,
   now: number = Date.now()

@@ -4,9 +4,11 @@ import { useTranslation } from './use-translation.ts'
 
 /**
  * Returns a function that shows the message `text` about a change, with a button that runs `undo`.
- * `label` is the text of the button. If `undo` fails, a second message says why.
+ * `buttonLabel` is the text of the button. If `undo` fails, a second message says why.
  */
-export function useUndoMessage(label: string): (text: string, undo: () => Promise<void>) => void {
+export function useUndoMessage(
+  buttonLabel: string
+): (text: string, undo: () => Promise<void>) => void {
   const { t } = useTranslation()
   return (text, undo) => {
     const run = async () => {
@@ -16,6 +18,6 @@ export function useUndoMessage(label: string): (text: string, undo: () => Promis
         showMessage(t(`errors.${asAppError(cause, 'Undoing failed').code}`))
       }
     }
-    showMessage(text, { label, run: () => void run() })
+    showMessage(text, { label: buttonLabel, run: () => void run() })
   }
 }

@@ -1,11 +1,11 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import type { BulkRun } from '../../stores/lists/bulk-run.ts'
+import type { BulkRunState } from '../../stores/lists/bulk-run.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface BulkRunPanelProps<Change> {
-  run: BulkRun<Change>
+  run: BulkRunState<Change>
   /** The name of the change: `Add to the group “Sales”`. */
   title: string
   /** Returns the sentence that says what was done: `3 people were added.` */

@@ -10,7 +10,7 @@ import {
 import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { RowBlock } from './RowBlock.tsx'
-import { findRowToFocus } from './row-keys.ts'
+import { findRowForPressedKey } from './row-keys.ts'
 import { selectionAfterKey } from './selection-keys.ts'
 
 /** A column of a table: its heading and the function that draws its cells. */
@@ -92,7 +92,7 @@ export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>
       selecting && !isOnBox && stop !== undefined
         ? selectionAfterKey(event, { selection: selecting.selection, shown, here: stop })
         : undefined
-    const step = findRowToFocus(event, stopAt, rows.length)
+    const step = findRowForPressedKey(event, stopAt, rows.length)
     if (!chosen && step === undefined) return
     event.preventDefault()
     if (chosen) selecting?.onSelect(chosen.selection)

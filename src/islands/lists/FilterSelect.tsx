@@ -37,19 +37,19 @@ export function FilterSelect<Value extends string>(props: FilterSelectProps<Valu
 }
 
 interface FilterBarProps {
-  count: number
+  activeFilterCount: number
   onClear: () => void
   children: ReactNode
 }
 
 /** The filters of a list, with a button that removes all of them. */
-export function FilterBar({ count, onClear, children }: FilterBarProps) {
+export function FilterBar({ activeFilterCount, onClear, children }: FilterBarProps) {
   const { t } = useTranslation()
   return (
     <fieldset className="flex min-w-0 flex-wrap items-center gap-2">
       <legend className="sr-only">{t('lists.filters.label')}</legend>
       {children}
-      {count > 0 && (
+      {activeFilterCount > 0 && (
         <button type="button" className="btn btn-ghost btn-sm text-secondary" onClick={onClear}>
           {t('lists.filters.clear')}
         </button>

@@ -4,7 +4,7 @@ interface PopupProps {
   button: ReactNode
   className: string
   /** Whether the button shows a value that the person has chosen. */
-  isSet?: boolean
+  hasChosenValue?: boolean
   /** Name of the popup for screen readers. */
   label: string
   /** Draws the content. `close` closes the popup and gives the focus back to the button. */
@@ -19,7 +19,7 @@ const edge = 8
  * A button that opens a box below or above it. Escape closes the box and focuses the button again.
  * A click outside the box also closes it.
  */
-export function Popup({ button, className, isSet, label, children }: PopupProps) {
+export function Popup({ button, className, hasChosenValue, label, children }: PopupProps) {
   const id = useId()
   const opener = useRef<HTMLButtonElement>(null)
   const box = useRef<HTMLDialogElement>(null)
@@ -49,7 +49,7 @@ export function Popup({ button, className, isSet, label, children }: PopupProps)
         ref={opener}
         type="button"
         className={className}
-        data-set={isSet}
+        data-set={hasChosenValue}
         aria-expanded={isOpen}
         aria-controls={id}
         popoverTarget={id}

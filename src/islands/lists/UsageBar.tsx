@@ -5,7 +5,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface UsageBarProps {
   /** What the limit counts: `requests` (deposits and verifications), or bytes of `storage`. */
-  of: 'requests' | 'storage'
+  usageKind: 'requests' | 'storage'
   used: number
   /** `null` means unlimited. */
   limit: number | null
@@ -18,11 +18,11 @@ const nearlyUsed = 0.9
  * Shows the number of requests or the storage that was used. If there is a limit, also shows the
  * limit, and a bar with the used fraction.
  */
-export function UsageBar({ of, used, limit }: UsageBarProps) {
+export function UsageBar({ usageKind, used, limit }: UsageBarProps) {
   const { locale, t } = useTranslation()
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const format = (value: number) => {
-    if (of === 'requests') return numbers.format(value)
+    if (usageKind === 'requests') return numbers.format(value)
     return value === limit ? formatByteLimit(value, locale) : formatBytes(value, locale)
   }
   if (limit === null)
@@ -34,7 +34,7 @@ export function UsageBar({ of, used, limit }: UsageBarProps) {
       <span className="tabular">{words}</span>
       <progress
         className={`progress w-full ${share >= nearlyUsed ? 'progress-warning' : 'progress-secondary'}`}
-        aria-label={t(`admin.groups.${of}`)}
+        aria-label={t(`admin.groups.${usageKind}`)}
         aria-valuetext={words}
         max={1000}
         value={Math.round(share * 1000)}

@@ -7,7 +7,7 @@ export type PressedKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'met
  * Returns the index of the row to focus after a key was pressed in the row `here`: arrow up, arrow
  * down, Home or End. Returns undefined for any other key, and if a modifier key is held.
  */
-export function findRowToFocus(
+export function findRowForPressedKey(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   here: number,
   count: number

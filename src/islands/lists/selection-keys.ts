@@ -1,9 +1,9 @@
 import {
+  addShownRowsToSelection,
   countSelectedRows,
   emptySelection,
   extendRange,
   type RowSelection,
-  selectShownRows,
   toggleRow
 } from '../../stores/lists/selection.ts'
 import type { PressedKey } from './row-keys.ts'
@@ -28,7 +28,7 @@ export function selectionAfterKey(
   if (altKey) return undefined
   if (ctrlKey || metaKey) {
     const isAll = key.toLowerCase() === 'a' && !shiftKey
-    return isAll ? { selection: selectShownRows(selection, shown), focus: here } : undefined
+    return isAll ? { selection: addShownRowsToSelection(selection, shown), focus: here } : undefined
   }
   if (key === ' ') {
     const choose = shiftKey ? extendRange : toggleRow

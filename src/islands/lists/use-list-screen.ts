@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { isMissingItemError } from '../../stores/admin/companies.ts'
+import { isUnknownOrInvalidIdError } from '../../stores/admin/companies.ts'
 import type { createListStore } from '../../stores/lists/lists.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -60,7 +60,7 @@ export function useListScreen<
      * filter, does not exist or is hidden from the person. Always false if `owner` is `all`.
      */
     isMissing:
-      owner === undefined && status.status === 'failed' && isMissingItemError(status.error),
+      owner === undefined && status.status === 'failed' && isUnknownOrInvalidIdError(status.error),
     /**
      * Changes the search, the order or filters in the address. Removes those with an empty or
      * undefined value.

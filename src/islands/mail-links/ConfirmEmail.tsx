@@ -1,8 +1,8 @@
 import { useStore } from '@nanostores/react'
 import type { MailLinkFragment } from '../../stores/accounts/mail-link-fragment.ts'
-import { confirmEmail } from '../../stores/accounts/mail-links.ts'
+import { confirmEmailChange } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
-import { useFormReadiness } from '../forms/account-form.ts'
+import { useBrowserReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
@@ -17,12 +17,12 @@ import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 export const ConfirmEmail = withTranslation(function ConfirmEmail() {
   const { t } = useTranslation()
   const link = useMailLink('email')
-  const { isReady } = useFormReadiness()
+  const { isReady } = useBrowserReadiness()
   const session = useStore($session, { ssr: 'initial' })
   const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',
-    send: (opened: MailLinkFragment) => confirmEmail(opened),
+    send: (opened: MailLinkFragment) => confirmEmailChange(opened),
     handle: handleFailure
   })
 

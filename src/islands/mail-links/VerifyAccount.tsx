@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import {
   confirmSignUp,
@@ -9,7 +9,7 @@ import {
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
 import { $user, refreshUser } from '../../stores/signed-in-user.ts'
-import { continueAfterSignIn, useFormReadiness } from '../forms/account-form.ts'
+import { continueAfterSignIn, useBrowserReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
@@ -53,7 +53,7 @@ interface ConfirmProps {
  */
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useTranslation()
-  const { isReady } = useFormReadiness()
+  const { isReady } = useBrowserReadiness()
   const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',
@@ -115,7 +115,7 @@ const askEveryMs = 5000
 
 interface WaitingProps {
   company: string
-  user: UserInfo
+  user: OwnAccount
 }
 
 /**

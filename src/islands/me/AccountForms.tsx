@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { ChangeEmail } from './ChangeEmail.tsx'
 import { ChangePassword } from './ChangePassword.tsx'
@@ -13,7 +13,7 @@ const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx
  * Lets the person manage the account: password, e-mail, sessions, API keys, data export and
  * deletion.
  */
-export function AccountForms({ user }: { user: UserInfo }) {
+export function AccountForms({ user }: { user: OwnAccount }) {
   return (
     <>
       <ChangePassword user={user} />

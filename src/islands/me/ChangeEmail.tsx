@@ -1,6 +1,6 @@
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
-import { changeEmail } from '../../stores/accounts/account-changes.ts'
+import { requestEmailChange } from '../../stores/accounts/account-changes.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -10,7 +10,7 @@ import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /** Form that changes the e-mail. The old e-mail stays valid until the new one is confirmed. */
-export function ChangeEmail({ user }: { user: UserInfo }) {
+export function ChangeEmail({ user }: { user: OwnAccount }) {
   const { t } = useTranslation()
   const form = useForm({
     what: 'Changing the e-mail failed',
@@ -18,7 +18,7 @@ export function ChangeEmail({ user }: { user: UserInfo }) {
     codeErrors: { password_wrong: { emailPassword: { rule: 'wrong' } } },
     isEmptiedBySuccess: true,
     async send({ email = '', emailPassword: password = '' }) {
-      const delivery = await changeEmail({ email: user.email, password, next: email })
+      const delivery = await requestEmailChange({ email: user.email, password, next: email })
       return t(`me.email.sent.${delivery}`, { email: email.trim() })
     }
   })

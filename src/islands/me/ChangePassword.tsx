@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { required, type Validator } from '../../core/input/validators.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
@@ -11,7 +11,7 @@ import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-export function ChangePassword({ user }: { user: UserInfo }) {
+export function ChangePassword({ user }: { user: OwnAccount }) {
   const { t } = useTranslation()
   const { email, username } = user
   const owner = { email, username, company: user.company.name }

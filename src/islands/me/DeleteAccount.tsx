@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/accounts/account-changes.ts'
@@ -10,7 +10,7 @@ import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface DeleteAccountProps {
-  user: UserInfo
+  user: OwnAccount
 }
 
 /**

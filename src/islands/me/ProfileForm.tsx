@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { changeUsername } from '../../stores/signed-in-user.ts'
 import { fieldErrorText, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -6,7 +6,7 @@ import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-export function ProfileForm({ user }: { user: UserInfo }) {
+export function ProfileForm({ user }: { user: OwnAccount }) {
   const { t } = useTranslation()
   const form = useForm({
     what: 'Changing the name failed',

@@ -1,4 +1,4 @@
-import type { Usage } from '../../contract/users.ts'
+import type { TotalGroupUsage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
@@ -9,7 +9,7 @@ import { useTranslation } from '../kit/use-translation.ts'
  * Shows how many requests (deposits and verifications) and how much storage the person and their
  * groups have used. A bar shows the used part of a limit.
  */
-export function UsageMeters({ usage }: { usage: Usage }) {
+export function UsageMeters({ usage }: { usage: TotalGroupUsage }) {
   const { locale, t } = useTranslation()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
@@ -48,14 +48,14 @@ export function UsageMeters({ usage }: { usage: Usage }) {
   )
 }
 
-function ownRequestWords(count: number, { resets_at }: Usage, t: Translate) {
+function ownRequestWords(count: number, { resets_at }: TotalGroupUsage, t: Translate) {
   return resets_at === null
     ? t('me.usage.ownRequests', { count })
     : t('me.usage.ownPeriod', { count })
 }
 
 function requestWords(
-  { requests_used, requests_limit, resets_at }: Usage,
+  { requests_used, requests_limit, resets_at }: TotalGroupUsage,
   locale: Locale,
   t: Translate
 ) {
@@ -66,7 +66,11 @@ function requestWords(
   return t('me.usage.requestsPeriod', { ...figures, time })
 }
 
-function storageWords({ storage_used, storage_limit }: Usage, locale: Locale, t: Translate) {
+function storageWords(
+  { storage_used, storage_limit }: TotalGroupUsage,
+  locale: Locale,
+  t: Translate
+) {
   const used = formatBytes(storage_used, locale)
   if (storage_limit === null) return t('me.usage.storageUnlimited', { used })
   return t('me.usage.storageOf', { used, limit: formatByteLimit(storage_limit, locale) })

@@ -17,11 +17,11 @@ import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
   /** Whether people may sign up without an invitation. */
-  isPublic: boolean
+  isSignUpOpen: boolean
   isDemo: boolean
 }
 
-export const SignIn = withTranslation(function SignIn({ isPublic, isDemo }: SignInProps) {
+export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: SignInProps) {
   const { locale, t } = useTranslation()
   const form = useForm({
     what: 'Signing in failed',
@@ -58,7 +58,7 @@ export const SignIn = withTranslation(function SignIn({ isPublic, isDemo }: Sign
               {t('links.reset.forgot')}
             </a>
           </p>
-          {isPublic && (
+          {isSignUpOpen && (
             <p className="text-sm">
               {t('account.signIn.none')}{' '}
               <SignInOrUpLink path={localizedPath(locale, '/sign-up')}>

@@ -17,12 +17,12 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
 interface SignUpProps {
   /** Whether people may sign up without an invitation. */
-  isPublic: boolean
+  isSignUpOpen: boolean
   company: string
 }
 
-export const SignUp = withTranslation(function SignUp({ isPublic, company }: SignUpProps) {
-  return isPublic ? <Open company={company} /> : <Closed company={company} />
+export const SignUp = withTranslation(function SignUp({ isSignUpOpen, company }: SignUpProps) {
+  return isSignUpOpen ? <Open company={company} /> : <Closed company={company} />
 })
 
 function Open({ company }: { company: string }) {

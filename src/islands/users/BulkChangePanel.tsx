@@ -4,13 +4,13 @@ import {
   inverseChange,
   memberBulkRun
 } from '../../stores/admin/member-list.ts'
-import type { BulkRun } from '../../stores/lists/bulk-run.ts'
+import type { BulkRunState } from '../../stores/lists/bulk-run.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { BulkRunPanel } from '../lists/BulkRunPanel.tsx'
 import { downloadRefusedMembers } from './download-members.ts'
 
 /** Shows the progress of a bulk change of people and then its result. */
-export function BulkChangePanel({ run }: { run: BulkRun<BulkMemberChange> }) {
+export function BulkChangePanel({ run }: { run: BulkRunState<BulkMemberChange> }) {
   const { t } = useTranslation()
   const { change, done, refused } = run
   const { action } = change

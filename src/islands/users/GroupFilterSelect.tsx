@@ -40,7 +40,7 @@ export function GroupFilterSelect({ value, onChoose }: GroupFilterSelectProps) {
         </>
       }
       className="chip"
-      isSet={value !== undefined}
+      hasChosenValue={value !== undefined}
       label={t('users.list.group')}
     >
       {close => (

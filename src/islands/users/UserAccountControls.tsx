@@ -10,11 +10,11 @@ import {
   disableMember,
   enableMember,
   reloadMember,
-  sendLinkAgain,
+  resendInvitationOrVerifyLink,
   signOutMember,
   type UndoFunction
 } from '../../stores/admin/members.ts'
-import { useDeletion } from '../details/use-deletion.ts'
+import { useDeletionActionOptions } from '../details/use-deletion.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
@@ -73,7 +73,7 @@ function SendAgain({ member }: MemberProps) {
   const action = useAction({
     what: 'Sending the link failed',
     async send() {
-      const { link, queued_until } = await sendLinkAgain(member)
+      const { link, queued_until } = await resendInvitationOrVerifyLink(member)
       if (queued_until !== undefined) {
         const date = formatDateTime(new Date(queued_until), locale)
         showMessage(t('person.access.queued', { email, date }))
@@ -96,7 +96,7 @@ function RemoveSignUp({ member }: MemberProps) {
   const { t } = useTranslation()
   const { id, email } = member
   const action = useAction(
-    useDeletion({
+    useDeletionActionOptions({
       list: 'users',
       remove: () => deleteMember(member),
       reload: () => reloadMember(id),

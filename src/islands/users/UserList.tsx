@@ -19,7 +19,7 @@ import {
   emptySelection,
   type RowSelection
 } from '../../stores/lists/selection.ts'
-import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
+import type { InvitationLinksProps } from '../details/InvitationLinksDownload.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
@@ -44,8 +44,8 @@ import { GroupFilterSelect } from './GroupFilterSelect.tsx'
 const BulkChangeDialog = lazyComponent(
   async () => (await import('./BulkChangeDialog.tsx')).BulkChangeDialog
 )
-const InvitationLinks = lazyComponent<InvitationLinksProps>(
-  async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
+const InvitationLinksDownload = lazyComponent<InvitationLinksProps>(
+  async () => (await import('../details/InvitationLinksDownload.tsx')).InvitationLinksDownload
 )
 const BulkChangePanel = lazyComponent(
   async () => (await import('./BulkChangePanel.tsx')).BulkChangePanel
@@ -147,7 +147,7 @@ export const UserList = withTranslation(function UserList() {
       </div>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <FilterBar
-          count={filterCount}
+          activeFilterCount={filterCount}
           onClear={() => set({ state: '', group: '', permission: '' })}
         >
           <FilterSelect
@@ -171,11 +171,15 @@ export const UserList = withTranslation(function UserList() {
       </div>
       {run && <BulkChangePanel run={run} />}
       {asksLinks ? (
-        <InvitationLinks people={target()} selected={count} onClose={() => setAction(undefined)} />
+        <InvitationLinksDownload
+          people={target()}
+          selected={count}
+          onClose={() => setAction(undefined)}
+        />
       ) : (
         asksInvited &&
         !hasMailServer &&
-        rows.length > 0 && <InvitationLinks people={{ filter: memberFilterOf(address) }} />
+        rows.length > 0 && <InvitationLinksDownload people={{ filter: memberFilterOf(address) }} />
       )}
       <ListTable
         screen={screen}

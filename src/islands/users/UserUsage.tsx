@@ -1,9 +1,9 @@
 import { useStore } from '@nanostores/react'
 import type { Member, MemberUsage } from '../../contract/members.ts'
-import type { Usage } from '../../contract/users.ts'
+import type { TotalGroupUsage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
-import { $memberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
+import { $shownMemberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -15,7 +15,7 @@ import { useTranslation } from '../kit/use-translation.ts'
  */
 export function UserUsage({ member }: { member: Member }) {
   const { locale, t } = useTranslation()
-  const state = useStore($memberUsage, { ssr: 'initial' })
+  const state = useStore($shownMemberUsage, { ssr: 'initial' })
   if (member.state === 'waiting') return null
   return (
     <Section id="user-usage" title={t('person.usage.title')}>
@@ -86,7 +86,7 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
  * `Can still record 3 documents and store 1.2 GB.`
  */
 function leftWords(
-  { requests_remaining, storage_remaining }: Usage,
+  { requests_remaining, storage_remaining }: TotalGroupUsage,
   locale: Locale,
   t: Translate
 ): string {

@@ -4,12 +4,12 @@ import { buildRedirectParameter } from '../../core/pages/redirect-parameter.ts'
 import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'
 import { type Locale, localizedPath, type Translate } from '../../i18n/index.ts'
-import { cancelVerification, type Verification } from '../../stores/verifications.ts'
+import { removeVerification, type Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'
-import { formatRetryTime } from '../kit/time.ts'
+import { formatRetryTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { VerdictFacts, VerdictLabel, VerdictSeal, VerdictSentence } from './VerdictCard.tsx'
 
@@ -114,7 +114,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
         type="button"
         className="btn btn-ghost btn-sm"
         aria-label={t('verify.stopOf', { name })}
-        onClick={event => runKeepingFocus(event, () => cancelVerification(check.id))}
+        onClick={event => runKeepingFocus(event, () => removeVerification(check.id))}
       >
         {t('verify.stop')}
       </button>
@@ -143,7 +143,7 @@ interface VerificationFailureProps {
 /** Explains why a verification has no result. */
 export function VerificationFailure({ error, isSignedIn, children }: VerificationFailureProps) {
   const { locale, t } = useTranslation()
-  const time = useMemo(() => formatRetryTime(error, locale), [error, locale])
+  const time = useMemo(() => formatRetryTimeOfDay(error, locale), [error, locale])
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
   return (
     <ErrorNote error={error} text={textFor(error, time, t, isSignedIn)}>

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
-import { $currentVerificationPause, type VerificationPause } from '../../stores/verifications.ts'
+import { $verificationRetryPause, type VerificationPause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { SignInLink } from './VerificationList.tsx'
@@ -11,7 +11,7 @@ interface VerificationPauseCountdownProps {
 
 /** Says why the verifications are paused, and counts down the time until they continue. */
 export function VerificationPauseCountdown(props: VerificationPauseCountdownProps) {
-  const pause = useStore($currentVerificationPause, { ssr: 'initial' })
+  const pause = useStore($verificationRetryPause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 

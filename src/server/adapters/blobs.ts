@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ignoreMissingFile } from '../db/missing-files.ts'
 import { parseCompanyId } from '../db/scope.ts'
-import type { BlobStore, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
+import type { BlobStore, CompanyId, FileDigest, StagedFileId } from '../domain/deps.ts'
 
 /**
  * Opens the storage that keeps documents as files below `directory`:
@@ -29,7 +29,7 @@ import type { BlobStore, CompanyId, FileDigest, StagedFile } from '../domain/dep
  * `staging` and `blobs` are on one file system, so that a rename moves the file.
  */
 export function openBlobs(directory: string): BlobStore {
-  const staged = (file: StagedFile) => join(directory, 'staging', file.company_id, nameOf(file))
+  const staged = (file: StagedFileId) => join(directory, 'staging', file.company_id, nameOf(file))
   const kept = (company: CompanyId, tag: Uint8Array) => {
     const name = Buffer.from(tag).toString('hex')
     return join(directory, 'blobs', company, name.slice(0, 2), name)
@@ -142,12 +142,12 @@ export function openBlobs(directory: string): BlobStore {
  * `<upload id>.<generation>`. `generation` is the number of times that another process took over
  * the writing; 0 is left out. Throws for an invalid id, because the name becomes part of a path.
  */
-function nameOf({ id, generation }: StagedFile): string {
+function nameOf({ id, generation }: StagedFileId): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
   return generation === 0 ? id : `${id}.${generation}`
 }
 
-function stagedOf(company_id: CompanyId, name: string): StagedFile | undefined {
+function stagedOf(company_id: CompanyId, name: string): StagedFileId | undefined {
   const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
   return id === undefined ? undefined : { company_id, id, generation: Number(generation) }
 }

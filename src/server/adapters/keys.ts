@@ -15,7 +15,7 @@ import * as z from 'zod/mini'
 import type { InstallationKeys } from '../domain/deps.ts'
 import { signEs256 } from '../domain/es256.ts'
 
-export interface KeysOptions {
+export interface InstallationKeysOptions {
   directory: string
   /**
    * Id of the root secret (key encryption key), as recorded in the database. Undefined if the
@@ -40,11 +40,11 @@ class KeysRefused extends Error {
  * Reads the secrets of the installation from their files. Creates them if the database is empty.
  * Throws `KeysRefused` when files are missing, damaged or readable by others.
  */
-export async function openKeys({
+export async function openInstallationKeys({
   directory,
   recordedRootSecretId,
   clock
-}: KeysOptions): Promise<InstallationKeys> {
+}: InstallationKeysOptions): Promise<InstallationKeys> {
   if (recordedRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
   const names = (await readdir(directory)).sort()
@@ -73,7 +73,10 @@ const replacedHours = 24
 export async function rotateTokenKey({
   directory,
   clock
-}: Pick<KeysOptions, 'directory' | 'clock'>): Promise<{ kid: string; validFrom: Date }> {
+}: Pick<InstallationKeysOptions, 'directory' | 'clock'>): Promise<{
+  kid: string
+  validFrom: Date
+}> {
   const validFrom = new Date(clock().getTime() + announcedMinutes * 60_000)
   const { kid } = await makeTokenKey(directory, validFrom)
   return { kid, validFrom }
@@ -91,7 +94,7 @@ interface TokenKey {
 function keysOf(
   secret: Buffer,
   found: TokenKey[],
-  { directory, clock }: Pick<KeysOptions, 'directory' | 'clock'>
+  { directory, clock }: Pick<InstallationKeysOptions, 'directory' | 'clock'>
 ): InstallationKeys {
   // key objects, because importing a key for each call costs more than using it
   const derive = (label: string) =>

@@ -1,4 +1,4 @@
-import { type ThemeToken, themeTokens } from '../../core/theme/theme-colors.ts'
+import { type ThemeTokenName, themeTokens } from '../../core/theme/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
 import { languageTag, translator } from '../../i18n/index.ts'
@@ -24,7 +24,7 @@ export function mailHtml(mail: MailMessage): string {
   const { title, paragraphs, button, footer } = partsOf(mail)
   const { light, dark } = themeTokens(mail.from.colors)
   const tokens = mail.from.colors.dark ? dark : light
-  const of = (name: ThemeToken) => tokens[name]
+  const of = (name: ThemeTokenName) => tokens[name]
   const ink = `color:${of('--color-base-content')}`
   const soft = `color:${of('--ink-soft')};font-size:14px;line-height:21px`
   const body = paragraphs.map(text => element('p', `margin:0 0 16px;${ink}`, escaped(text)))

@@ -1,12 +1,12 @@
 import {
   activateUser,
-  changeEmail,
   checkMailLink,
-  confirmEmail,
-  deleteUser,
+  confirmEmailChange,
+  deleteOwnAccount,
+  requestEmailChange,
   requestReset,
+  resendOwnVerifyLink,
   resetPassword,
-  sendVerification,
   verifyEmail
 } from '../../contract/accounts.ts'
 import type { LinkDelivery } from '../../contract/users.ts'
@@ -16,14 +16,14 @@ import * as invitations from '../domain/accounts/invitations.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { chooseMailLinkDelivery } from '../domain/developer-machine.ts'
-import { runWithMailTokenLimit } from '../domain/limits/rate-limits.ts'
+import { runWithMailTokenFailureLimit } from '../domain/limits/rate-limits.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import {
   type Api,
   type ApiContext,
+  authenticatedCaller,
   hostCompanyId,
-  isFromDeveloperMachine,
-  signedInPerson
+  isFromDeveloperMachine
 } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 import { canonicalizeEmail } from './users.ts'
@@ -46,10 +46,10 @@ export function mountAccounts(app: Api): void {
     )
   )
 
-  mountEndpoint(app, sendVerification, async (_input, c) => {
-    await signUps.sendVerification(c.get('deps'), {
+  mountEndpoint(app, resendOwnVerifyLink, async (_input, c) => {
+    await signUps.resendOwnVerifyLink(c.get('deps'), {
       ...tenantAndAddress(c),
-      person: signedInPerson(c)
+      person: authenticatedCaller(c)
     })
     return deliveryOf(c)
   })
@@ -74,26 +74,26 @@ export function mountAccounts(app: Api): void {
     )
   )
 
-  mountEndpoint(app, changeEmail, async ({ email, ...proofs }, c) => {
+  mountEndpoint(app, requestEmailChange, async ({ email, ...proofs }, c) => {
     const asked = {
       ...tenantAndAddress(c),
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       email: canonicalizeEmail(email)
     }
-    await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
+    await emailChanges.requestEmailChange(c.get('deps'), { ...asked, ...proofs })
     return deliveryOf(c)
   })
 
-  mountEndpoint(app, confirmEmail, ({ token }, c) =>
+  mountEndpoint(app, confirmEmailChange, ({ token }, c) =>
     runWithMailedToken(c, () =>
-      emailChanges.confirmEmail(c.get('deps'), { person: signedInPerson(c), token })
+      emailChanges.confirmEmailChange(c.get('deps'), { person: authenticatedCaller(c), token })
     )
   )
 
-  mountEndpoint(app, deleteUser, ({ challenge_response }, c) =>
-    deletions.deleteUser(c.get('deps'), {
+  mountEndpoint(app, deleteOwnAccount, ({ challenge_response }, c) =>
+    deletions.deleteOwnAccount(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       challenge_response
     })
   )
@@ -117,5 +117,5 @@ function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
  * the failure toward the limit of failures of the caller's network address.
  */
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return runWithMailTokenLimit(c.get('deps'), tenantAndAddress(c), run)
+  return runWithMailTokenFailureLimit(c.get('deps'), tenantAndAddress(c), run)
 }

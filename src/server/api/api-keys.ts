@@ -8,7 +8,7 @@ import {
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
 import { callerAndAdministeredCompany } from './kit/administered-company.ts'
-import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
+import { type Api, type ApiContext, authenticatedCaller, hostCompanyId } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountApiKeys(app: Api): void {
@@ -46,6 +46,6 @@ export function mountApiKeys(app: Api): void {
 }
 
 function ofCaller(c: ApiContext) {
-  const by = signedInPerson(c)
+  const by = authenticatedCaller(c)
   return { company_id: hostCompanyId(c), user_id: by.id, by }
 }

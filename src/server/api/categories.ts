@@ -1,4 +1,4 @@
-import { listCategories } from '../../contract/categories.ts'
+import { listAllowedCategories } from '../../contract/categories.ts'
 import {
   createCategory,
   deleteCategory,
@@ -18,7 +18,7 @@ export function mountCategories(app: Api): void {
   mountAdminEndpoint(app, updateCategory, categories.updateCategory)
   mountAdminEndpoint(app, deleteCategory, categories.deleteCategory)
 
-  mountEndpoint(app, listCategories, (_input, c) =>
+  mountEndpoint(app, listAllowedCategories, (_input, c) =>
     categories.listAllowedCategories(c.get('deps'), hostCompanyAndCaller(c))
   )
 

@@ -8,7 +8,7 @@ import {
 } from '../../contract/companies.ts'
 import * as companies from '../domain/companies/companies.ts'
 import * as creation from '../domain/installation/company-creation.ts'
-import { type Api, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
+import { type Api, authenticatedCaller, isFromDeveloperMachine } from './kit/context.ts'
 import { mountIdempotent, mountList } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { canonicalizeEmail } from './users.ts'
@@ -21,7 +21,7 @@ export function mountCompanies(app: Api): void {
       ...input,
       locale,
       email: canonicalizeEmail(email),
-      by: signedInPerson(c),
+      by: authenticatedCaller(c),
       isDeveloper: isFromDeveloperMachine(c),
       idempotencyKey
     })

@@ -9,14 +9,18 @@ import {
 import type * as z from 'zod/mini'
 import { BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { maxBatchBytes, maxBatchItems, maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
+import {
+  maxBytesPerBatchFile,
+  maxDepositBatchBodyBytes,
+  maxFilesPerDepositBatch
+} from '../../contract/kit/limits.ts'
 import { toProblem } from '../../contract/kit/problems.ts'
 import { type BatchItemAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
-import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
+import type { CompanyId, Deps, StagedFileId } from '../domain/deps.ts'
 import { newRandomId } from '../domain/ids.ts'
-import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
-import { createInFlightCallTracker } from './kit/in-flight-calls.ts'
+import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
+import { type Api, type ApiContext, authenticatedCaller, hostCompanyId } from './kit/context.ts'
+import { createInFlightCallLimiter } from './kit/in-flight-calls.ts'
 import { defaultMaxBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
 import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
 
@@ -34,7 +38,7 @@ type Item = z.output<typeof BatchItem>
 
 interface Received {
   item: Item
-  staged: StagedFile
+  staged: StagedFileId
 }
 
 /**
@@ -45,16 +49,16 @@ const writesAtOnce = 4
 
 export function mountDepositBatch(app: Api): void {
   // batches use memory and disk; every caller is signed in, so there is no limit for addresses
-  const batches = createInFlightCallTracker({
+  const batches = createInFlightCallLimiter({
     perPerson: maxPerPerson,
     perCompany: maxPerCompany
   })
   mountRawEndpoint(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = hostCompanyId(c)
-    const user_id = signedInPerson(c).id
-    const actor = actorIdOf(signedInPerson(c))
-    const staged: StagedFile[] = []
+    const user_id = authenticatedCaller(c).id
+    const actor = apiKeyOrPersonIdOf(authenticatedCaller(c))
+    const staged: StagedFileId[] = []
     const counted = batches.begin({ company: company_id, address: undefined, caller: undefined })
     try {
       counted.countPerson(user_id)
@@ -83,7 +87,7 @@ export function mountDepositBatch(app: Api): void {
  * Reads the whole body of a batch and writes its files to disk. Adds each written file to `staged`.
  * Returns the items in the order of the call, with an error in place of each refused item.
  */
-async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received | AppError)[]> {
+async function receive(c: ApiContext, staged: StagedFileId[]): Promise<(Received | AppError)[]> {
   const deps = c.get('deps')
   const company_id = hostCompanyId(c)
   const received: Promise<Received | AppError>[] = []
@@ -124,11 +128,12 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   const parser = new MultipartParser(boundary[1] ?? boundary[2] ?? '', {
     maxHeaderSize: maxHeaderBytes,
     maxFileSize: maxBytesPerBatchFile,
-    maxParts: maxBatchItems + 1,
-    maxTotalSize: maxBatchBytes
+    maxParts: maxFilesPerDepositBatch + 1,
+    maxTotalSize: maxDepositBatchBodyBytes
   })
   try {
-    for await (const chunk of joined(readBodyChunks(c, maxBatchBytes))) yield* parser.write(chunk)
+    for await (const chunk of joined(readBodyChunks(c, maxDepositBatchBodyBytes)))
+      yield* parser.write(chunk)
     parser.finish()
   } catch (error) {
     if (error instanceof MaxPartsExceededError) throw tooManyItems()
@@ -168,7 +173,7 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
   }
   const given = parseJson(part.bytes)
   if (!Array.isArray(given) || given.length === 0) throw refusedForm('a list of items')
-  if (given.length > maxBatchItems) throw tooManyItems()
+  if (given.length > maxFilesPerDepositBatch) throw tooManyItems()
   return given.map(each => {
     const item = parseFields(BatchItem, each)
     return item.success ? item.data : item.error
@@ -183,7 +188,7 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
 async function stage(
   deps: Deps,
   company_id: CompanyId,
-  { item, part, staged }: { item: Item | AppError; part: MultipartPart; staged: StagedFile[] }
+  { item, part, staged }: { item: Item | AppError; part: MultipartPart; staged: StagedFileId[] }
 ): Promise<Received | AppError> {
   if (item instanceof AppError) return item
   const { bytes } = part
@@ -215,7 +220,7 @@ function resultOf(answer: BatchItemAnswer | undefined): object {
   return { problem: { ...toProblem(answer), ...retry } }
 }
 
-async function discard(deps: Deps, file: StagedFile): Promise<void> {
+async function discard(deps: Deps, file: StagedFileId): Promise<void> {
   // a file that could not be deleted is deleted a day later by a job
   await deps.blobs.discardStaged(file).catch((error: unknown) => {
     deps.log.warn(
@@ -226,7 +231,7 @@ async function discard(deps: Deps, file: StagedFile): Promise<void> {
 }
 
 function tooManyItems(): AppError {
-  return new AppError('too_many_items', `A batch has at most ${maxBatchItems} files`)
+  return new AppError('too_many_items', `A batch has at most ${maxFilesPerDepositBatch} files`)
 }
 
 function refusedForm(detail: string, cause?: unknown): AppError {

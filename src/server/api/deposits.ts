@@ -14,10 +14,15 @@ import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
-import { createDownloadLink } from '../domain/sessions/download-links.ts'
-import { actorIdOf } from '../domain/sessions/sessions.ts'
+import { createDownloadLinkToken } from '../domain/sessions/download-links.ts'
+import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { callerAndAdministeredCompany } from './kit/administered-company.ts'
-import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
+import {
+  type Api,
+  authenticatedCaller,
+  hostCompanyAndCaller,
+  hostCompanyId
+} from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { streamWhileSignedIn } from './kit/while-signed-in.ts'
 
@@ -29,7 +34,12 @@ export function mountDeposits(app: Api): void {
     const answer = await newDeposits.createDeposit(c.get('deps'), {
       ...hostCompanyAndCaller(c),
       caller: c.get('inFlight')?.caller,
-      call: { actor: actorIdOf(signedInPerson(c)), route: 'POST /deposit', key, input },
+      call: {
+        actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
+        route: 'POST /deposit',
+        key,
+        input
+      },
       deposit: input
     })
     if ('duplicate' in answer.body || answer.body.continued) c.set('status', 200)
@@ -54,7 +64,10 @@ export function mountDeposits(app: Api): void {
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
     // throws before a link to nothing is made
     await deposits.getStoredFileMetadata(c.get('deps'), { ...hostCompanyAndCaller(c), id })
-    const { link, expires } = createDownloadLink(c.get('deps'), { person: signedInPerson(c), id })
+    const { link, expires } = createDownloadLinkToken(c.get('deps'), {
+      person: authenticatedCaller(c),
+      id
+    })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
@@ -89,7 +102,7 @@ export function mountDeposits(app: Api): void {
       ? null
       : streamWhileSignedIn(
           deps,
-          signedInPerson(c),
+          authenticatedCaller(c),
           await deps.blobs.read(hostCompanyId(c), tag, part)
         )
     return new Response(body, {

@@ -1,4 +1,4 @@
-import { getDocs, getOpenApi } from '../../contract/docs.ts'
+import { getOpenApi, redirectToApiDocs } from '../../contract/docs.ts'
 import { createOpenApiDocument } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
@@ -18,7 +18,7 @@ export function mountApiDocumentation(app: Api): void {
     return { ...document, info, servers: [{ url: webOriginOf(c.get('deps'), `api.${host}`) }] }
   })
 
-  mountRawEndpoint(app, getDocs, async (_input, c) =>
+  mountRawEndpoint(app, redirectToApiDocs, async (_input, c) =>
     c.redirect(`${webOriginOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)
   )
 }

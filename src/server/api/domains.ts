@@ -9,8 +9,8 @@ import {
   listDomains,
   makeDomainPrimary,
   moveDomainToCompany,
+  publishEarlierTheme,
   publishTheme,
-  restoreTheme,
   saveThemeDraft,
   updateDomain
 } from '../../contract/domains.ts'
@@ -52,7 +52,7 @@ export function mountDomains(app: Api): void {
   mountAdminEndpoint(app, getDomainThemes, themes.getDomainThemes)
   mountAdminEndpoint(app, deleteThemeDraft, themes.deleteThemeDraft)
   mountAdminEndpoint(app, publishTheme, themes.publishTheme)
-  mountAdminEndpoint(app, restoreTheme, themes.restoreTheme)
+  mountAdminEndpoint(app, publishEarlierTheme, themes.publishEarlierTheme)
 
   mountAdminEndpoint(app, saveThemeDraft, (deps, { id, company_id, by, version, ...changes }) =>
     themes.saveThemeDraft(deps, { id, company_id, by, version, changes })

@@ -12,12 +12,12 @@ import {
 } from '../../contract/imports.ts'
 import {
   listUserImportRows,
-  skipUserImportRows,
+  setUserImportRowsSkipped,
   storeUserImportRows
 } from '../domain/accounts/user-import-rows.ts'
 import * as imports from '../domain/imports/imports.ts'
-import { administeredCompanyForMails } from './kit/administered-company.ts'
-import { type Api, signedInPerson } from './kit/context.ts'
+import { administeredCompanyAsMailSender } from './kit/administered-company.ts'
+import { type Api, authenticatedCaller } from './kit/context.ts'
 import { mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
 
@@ -27,15 +27,15 @@ export function mountImports(app: Api): void {
   mountAdminEndpoint(app, storeImportRows, storeUserImportRows)
   mountAdminEndpoint(app, listImportRows, listUserImportRows)
   mountAdminEndpoint(app, checkImport, imports.requestImportCheck)
-  mountAdminEndpoint(app, skipImportRows, skipUserImportRows)
+  mountAdminEndpoint(app, skipImportRows, setUserImportRowsSkipped)
   mountAdminEndpoint(app, runImport, imports.requestImportRun)
   mountAdminEndpoint(app, undoImport, imports.requestImportUndo)
   mountAdminEndpoint(app, deleteImport, imports.deleteImport)
 
   mountIdempotent(app, createImport, async (input, c, idempotencyKey) =>
     imports.createImport(c.get('deps'), {
-      sender: await administeredCompanyForMails(c, input.send_invitations),
-      by: signedInPerson(c),
+      sender: await administeredCompanyAsMailSender(c, input.send_invitations),
+      by: authenticatedCaller(c),
       ...input,
       idempotencyKey
     })

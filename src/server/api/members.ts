@@ -11,7 +11,7 @@ import {
   listUserSessions,
   listUsers,
   resendInvitation,
-  sendVerifyLink,
+  resendVerifyLink,
   setPermissions,
   signOutUser,
   updateMember
@@ -25,11 +25,11 @@ import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import {
-  administeredCompanyForMails,
+  administeredCompanyAsMailSender,
   administeredCompanyId,
   administeredTenant
 } from './kit/administered-company.ts'
-import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
+import { type Api, type ApiContext, authenticatedCaller } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
@@ -52,7 +52,7 @@ export function mountMembers(app: Api): void {
       caller,
       ...filter
     })
-    return csvDownload(c, 'people', texts, signedInPerson(c).permissions)
+    return csvDownload(c, 'people', texts, authenticatedCaller(c).permissions)
   })
 
   mountAdminEndpoint(app, getMember, members.getMember)
@@ -66,8 +66,8 @@ export function mountMembers(app: Api): void {
 
   mountEndpoint(app, deleteMember, async ({ id }, c) =>
     changes.deleteMember(c.get('deps'), {
-      sender: await administeredCompanyForMails(c, false),
-      by: signedInPerson(c),
+      sender: await administeredCompanyAsMailSender(c, false),
+      by: authenticatedCaller(c),
       id,
       version: c.get('expectedVersion')
     })
@@ -77,17 +77,20 @@ export function mountMembers(app: Api): void {
     invitations.resendInvitation(c.get('deps'), { ...(await tenantAndCaller(c)), id })
   )
 
-  mountEndpoint(app, sendVerifyLink, async ({ id }, c) =>
-    signUps.sendVerifyLink(c.get('deps'), { ...(await tenantAndCaller(c)), id })
+  mountEndpoint(app, resendVerifyLink, async ({ id }, c) =>
+    signUps.resendVerifyLink(c.get('deps'), { ...(await tenantAndCaller(c)), id })
   )
 
   mountIdempotent(app, changeUsers, async (input, c, idempotencyKey) => {
     const change = changeOf(input)
     const people = peopleOf(input)
-    const sender = await administeredCompanyForMails(c, input.action === 'invite' && !input.dry_run)
-    const call = { sender, by: signedInPerson(c), people }
+    const sender = await administeredCompanyAsMailSender(
+      c,
+      input.action === 'invite' && !input.dry_run
+    )
+    const call = { sender, by: authenticatedCaller(c), people }
     return input.dry_run
-      ? { body: await bulkChanges.countAffectedPeople(c.get('deps'), call), replayed: false }
+      ? { body: await bulkChanges.countSelectedPeople(c.get('deps'), call), replayed: false }
       : bulkChanges.changeUsers(c.get('deps'), { ...call, change, idempotencyKey })
   })
 
@@ -97,7 +100,7 @@ export function mountMembers(app: Api): void {
 }
 
 async function tenantAndCaller(c: ApiContext) {
-  return { tenant: await administeredTenant(c), by: signedInPerson(c) }
+  return { tenant: await administeredTenant(c), by: authenticatedCaller(c) }
 }
 
 type BulkInput = z.output<typeof changeUsers.input>

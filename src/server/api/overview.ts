@@ -1,4 +1,4 @@
-import { getAttention, getAttentionOfAllCompanies, getUsage } from '../../contract/overview.ts'
+import { getAttention, getAttentionOfAllCompanies, getUsageByDay } from '../../contract/overview.ts'
 import { listAttentionItems, listAttentionOfAllCompanies } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
 import { administeredCompanyId, callerAndAdministeredCompany } from './kit/administered-company.ts'
@@ -6,7 +6,7 @@ import type { Api } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
 export function mountOverview(app: Api): void {
-  mountEndpoint(app, getUsage, ({ id: _, ...query }, c) =>
+  mountEndpoint(app, getUsageByDay, ({ id: _, ...query }, c) =>
     readUsageDays(c.get('deps'), { company_id: administeredCompanyId(c), ...query })
   )
 

@@ -9,7 +9,12 @@ import type { EventStream, EventStreams } from '../domain/events/event-streams.t
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'
-import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
+import {
+  type Api,
+  authenticatedCaller,
+  hostCompanyAndCaller,
+  hostCompanyId
+} from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
@@ -19,16 +24,16 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   mountList(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
     if (isWhole) {
-      requirePermission(signedInPerson(c), 'admin')
+      requirePermission(authenticatedCaller(c), 'admin')
       await recordHistoryReading(c.get('deps'), {
         company_id: hostCompanyId(c),
-        by: signedInPerson(c)
+        by: authenticatedCaller(c)
       })
     }
     return requests.listRequests(c.get('deps'), {
       ...input,
       company_id: hostCompanyId(c),
-      user_id: isWhole ? 'everybody' : signedInPerson(c).id,
+      user_id: isWhole ? 'everybody' : authenticatedCaller(c).id,
       caller: c.get('inFlight')?.caller
     })
   })
@@ -46,7 +51,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
 
   mountRawEndpoint(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       host: c.get('tenant').host,
       after: sequenceOf(c.req.header('last-event-id'))
     })

@@ -2,7 +2,7 @@ import { endSession, getChallenge, listSessions, logIn, logOut } from '../../con
 import * as challenges from '../domain/key-proofs/challenges.ts'
 import * as logins from '../domain/sessions/logins.ts'
 import * as sessions from '../domain/sessions/sessions.ts'
-import { type Api, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
+import { type Api, authenticatedCaller, isFromDeveloperMachine } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 import { canonicalizeEmail } from './users.ts'
 
@@ -29,14 +29,14 @@ export function mountSessions(app: Api): void {
   )
 
   mountEndpoint(app, logOut, ({ all }, c) =>
-    sessions.logOut(c.get('deps'), { person: signedInPerson(c), all: all ?? false })
+    sessions.logOut(c.get('deps'), { person: authenticatedCaller(c), all: all ?? false })
   )
 
   mountList(app, listSessions, (page, c) =>
-    sessions.listSessions(c.get('deps'), { person: signedInPerson(c), ...page })
+    sessions.listSessions(c.get('deps'), { person: authenticatedCaller(c), ...page })
   )
 
   mountEndpoint(app, endSession, ({ id }, c) =>
-    sessions.endSession(c.get('deps'), { person: signedInPerson(c), session_id: id })
+    sessions.endSession(c.get('deps'), { person: authenticatedCaller(c), session_id: id })
   )
 }

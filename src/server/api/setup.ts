@@ -1,4 +1,4 @@
-import { createOperator, getDemoAccount, getSetup } from '../../contract/setup.ts'
+import { createFirstOperator, getDemoAccount, getSetup } from '../../contract/setup.ts'
 import { demoAccount } from '../domain/demo-account.ts'
 import * as setup from '../domain/installation/setup.ts'
 import { type Api, isFromDeveloperMachine } from './kit/context.ts'
@@ -14,8 +14,8 @@ export function mountSetup(app: Api): void {
     c.get('tenant').config.demo && isFromDeveloperMachine(c) ? { account: demoAccount } : {}
   )
 
-  mountEndpoint(app, createOperator, ({ email, ...input }, c) =>
-    setup.createOperator(c.get('deps'), {
+  mountEndpoint(app, createFirstOperator, ({ email, ...input }, c) =>
+    setup.createFirstOperator(c.get('deps'), {
       ...input,
       tenant: c.get('tenant'),
       email: canonicalizeEmail(email),

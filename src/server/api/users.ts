@@ -3,8 +3,8 @@ import {
   changePassword,
   confirmPassword,
   createUser,
-  getUser,
-  updateUser
+  getOwnAccount,
+  updateOwnAccount
 } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
 import * as confirmations from '../domain/accounts/confirmations.ts'
@@ -14,7 +14,12 @@ import * as users from '../domain/accounts/users.ts'
 import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { administeredTenant } from './kit/administered-company.ts'
 import { hasAccess } from './kit/admission.ts'
-import { type Api, type ApiContext, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
+import {
+  type Api,
+  type ApiContext,
+  authenticatedCaller,
+  isFromDeveloperMachine
+} from './kit/context.ts'
 import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 
 export function mountUsers(app: Api): void {
@@ -42,18 +47,18 @@ export function mountUsers(app: Api): void {
         })
   })
 
-  mountEndpoint(app, getUser, (_input, c) =>
-    users.getUser(c.get('deps'), {
+  mountEndpoint(app, getOwnAccount, (_input, c) =>
+    users.getOwnAccount(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       isDeveloper: isFromDeveloperMachine(c)
     })
   )
 
-  mountEndpoint(app, updateUser, (changes, c) =>
-    users.updateUser(c.get('deps'), {
+  mountEndpoint(app, updateOwnAccount, (changes, c) =>
+    users.updateOwnAccount(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       isDeveloper: isFromDeveloperMachine(c),
       ...changes
     })
@@ -62,7 +67,7 @@ export function mountUsers(app: Api): void {
   mountEndpoint(app, confirmPassword, ({ challenge_response }, c) =>
     confirmations.confirmPassword(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       challenge_response
     })
   )
@@ -70,7 +75,7 @@ export function mountUsers(app: Api): void {
   mountEndpoint(app, changePassword, (proofs, c) =>
     passwordChanges.changePassword(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: signedInPerson(c),
+      person: authenticatedCaller(c),
       ...proofs
     })
   )

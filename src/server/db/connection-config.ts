@@ -27,7 +27,7 @@ export type DatabaseLocation =
  * these connections then switches to the role `vidimus_app`. This protects less than separate
  * logins, because the statement `reset role` would undo the switch.
  */
-export function usesOwnerLogin(location: DatabaseLocation): boolean {
+export function appLogsInAsOwner(location: DatabaseLocation): boolean {
   return 'url' in location && location.ownerUrl === undefined
 }
 
@@ -43,7 +43,7 @@ export function appRoleConnectionConfig(location: DatabaseLocation): pg.ClientCo
   if ('socketDir' in location)
     return socketConnectionConfig(location.socketDir, location.database, appDatabaseRole)
   const url = withTls(location.url)
-  return { connectionString: usesOwnerLogin(location) ? withRole(url, appDatabaseRole) : url }
+  return { connectionString: appLogsInAsOwner(location) ? withRole(url, appDatabaseRole) : url }
 }
 
 /**

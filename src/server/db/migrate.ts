@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import pg from 'pg'
 import {
   appDatabaseRole,
+  appLogsInAsOwner,
   type DatabaseLocation,
   explainConnectionError,
-  ownerConnectionConfig,
-  usesOwnerLogin
+  ownerConnectionConfig
 } from './connection-config.ts'
 
 /**
@@ -215,7 +215,7 @@ async function connect(location: DatabaseLocation) {
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    const setting = usesOwnerLogin(location) ? 'DATABASE_URL' : 'DATABASE_OWNER_URL'
+    const setting = appLogsInAsOwner(location) ? 'DATABASE_URL' : 'DATABASE_OWNER_URL'
     throw explainConnectionError(location, cause, setting)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }

@@ -11,7 +11,7 @@ import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
   chooseInitdbUser,
-  choosePostgresOsUser,
+  choosePostgresOsUserAndChown,
   type PostgresOsUser,
   runAs,
   spawnAs
@@ -35,7 +35,7 @@ export interface RunningPostgres {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export interface PostgresOptions {
+export interface PostgresServerOptions {
   /** The data directory. It is created at the first start. The server's log is `<dir>.log`. */
   dir: string
   log?: (text: string) => void
@@ -69,7 +69,7 @@ export function socketConnectionConfig(socketDir: string, database: string, user
 }
 
 /** Starts PostgreSQL on `dir`, or connects to the one that already runs there. */
-export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+export async function startPostgres(options: PostgresServerOptions): Promise<RunningPostgres> {
   const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)
   const giveUpAt = Date.now() + readySeconds * 1000
@@ -223,7 +223,7 @@ interface Attempt {
  * that starts PostgreSQL.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: PostgresBinaries) {
-  const as = await choosePostgresOsUser(dir, binaries.postgres)
+  const as = await choosePostgresOsUserAndChown(dir, binaries.postgres)
   await initialize(dir, as, binaries)
   const socketDir = await socketDirFor(dir, as)
   const args = ['-D', dir, '-k', socketDir]

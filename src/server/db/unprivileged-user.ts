@@ -21,7 +21,7 @@ export type PostgresOsUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that `choosePostgresOsUser` prefers for a new data directory if this process is root. No
+ * The user that `choosePostgresOsUserAndChown` prefers for a new data directory if this process is root. No
  * system gives this user id to an account. This matters because any process of the same user could
  * read the database's files and log in to the database.
  */
@@ -32,7 +32,10 @@ const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
  * also makes this user the owner of `dir`. Prefers the user that owns `dir` already, so that every
  * start chooses the same user. Throws when no suitable user can reach `dir`.
  */
-export async function choosePostgresOsUser(dir: string, postgres: string): Promise<PostgresOsUser> {
+export async function choosePostgresOsUserAndChown(
+  dir: string,
+  postgres: string
+): Promise<PostgresOsUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
   // an earlier release gave the directory to the user `nobody`
@@ -51,22 +54,24 @@ export async function choosePostgresOsUser(dir: string, postgres: string): Promi
 }
 
 /**
- * Returns the user that must run `initdb` if `as` is the user that runs PostgreSQL. Returns the
- * user `nobody` if `as` is `databaseUser`, because `initdb` fails for a user id without a user
- * name. Otherwise returns `as`.
+ * Returns the user that must run `initdb` if `postgresUser` is the user that runs PostgreSQL.
+ * Returns the user `nobody` if `postgresUser` is `databaseUser`, because `initdb` fails for a user
+ * id without a user name. Otherwise returns `postgresUser`.
  */
-export function chooseInitdbUser(as: PostgresOsUser): PostgresOsUser {
-  return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as
+export function chooseInitdbUser(postgresUser: PostgresOsUser): PostgresOsUser {
+  return postgresUser.kind === 'user' && postgresUser.uid === databaseUser.uid
+    ? nobody
+    : postgresUser
 }
 
 /**
- * Makes the user that runs PostgreSQL the owner of a directory and its contents. Must only be
- * called while PostgreSQL does not run.
+ * Makes the user `newOwner` the owner of a directory and its contents. Must only be called while
+ * PostgreSQL does not run.
  */
-export async function changeOwner(dir: string, as: PostgresOsUser) {
+export async function changeOwner(dir: string, newOwner: PostgresOsUser) {
   const owner = await ownerOf(dir)
-  if (as.kind === 'self' || !owner) return
-  const { uid, gid } = as.kind === 'user' ? as : { uid: 0, gid: 0 }
+  if (newOwner.kind === 'self' || !owner) return
+  const { uid, gid } = newOwner.kind === 'user' ? newOwner : { uid: 0, gid: 0 }
   if (owner.uid === uid) return
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
     await lchown(join(entry.parentPath, entry.name), uid, gid)

@@ -30,13 +30,13 @@ export interface Deps {
    * processes do not notify each other.
    */
   process: string | undefined
-  settings: Settings
+  settings: InstallationSettings
   /** Aborted when the process stops. Event streams then end. */
   stopping: AbortSignal
 }
 
 /** The settings from the configuration that the code in `server/domain` needs. */
-export interface Settings {
+export interface InstallationSettings {
   scheme: 'http' | 'https'
   /** Undefined if it is the scheme's default. */
   port: number | undefined
@@ -148,7 +148,7 @@ export interface InstallationKeys {
 }
 
 /** The two secret keys of a company, decrypted. */
-export interface CompanyKeys {
+export interface CompanySecretKeys {
   /** The key of the keyed hashes (tags) in the tables `lookup_tag` and `blob`. */
   lookup: KeyObject
   /** The key that encrypts the openings (salts, values and link keys) of the company's deposits. */
@@ -164,12 +164,12 @@ export interface CompanySecretKeyReader {
    * Returns the secret keys of the company to which the transaction `tx` belongs. If the keys are
    * not in memory, reads them in `tx`.
    */
-  read(tx: Tx): Promise<CompanyKeys>
+  read(tx: Tx): Promise<CompanySecretKeys>
   /**
    * Returns the keys of `company`. If the keys are not in memory, reads them in a separate
    * transaction.
    */
-  open(company: CompanyId): Promise<CompanyKeys>
+  open(company: CompanyId): Promise<CompanySecretKeys>
 }
 
 /**
@@ -198,7 +198,7 @@ export interface AccessTokenReader {
  * begins at 0. It grows when another process takes over the upload, and that process writes a file
  * of its own.
  */
-export interface StagedFile {
+export interface StagedFileId {
   company_id: CompanyId
   id: string
   generation: number
@@ -215,21 +215,21 @@ export interface BlobStore {
    */
   space(): Promise<{ total: number; free: number }>
   stagingDirectory: string
-  stagingFile(staged: StagedFile): string
+  stagingFile(staged: StagedFileId): string
   /** Returns the size of a staged file in bytes, or undefined if the file does not exist. */
-  sizeStaged(staged: StagedFile): Promise<number | undefined>
+  sizeStaged(staged: StagedFileId): Promise<number | undefined>
   /**
    * Called after this process has taken over an upload. Copies the file of the previous process to
    * the file `staged`, then deletes the file of the previous process. If several earlier processes
    * have left files, uses the newest one. Does nothing if no process has left a file.
    */
-  takeOverStaged(staged: StagedFile): Promise<void>
+  takeOverStaged(staged: StagedFileId): Promise<void>
   /** Creates the folder for a company's staged files. The folder survives a power failure. */
   prepareStaging(company: CompanyId): Promise<void>
   /** Flushes a staged file and its folder entry to disk. Throws if the disk fails. */
-  syncStaged(staged: StagedFile): Promise<void>
+  syncStaged(staged: StagedFileId): Promise<void>
   /** Returns the digest of a staged file, or undefined if the file does not exist. */
-  digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
+  digestStaged(staged: StagedFileId): Promise<FileDigest | undefined>
   /**
    * Returns the digest of the kept file with the tag `tag`. Returns undefined if the file does not
    * exist.
@@ -247,9 +247,9 @@ export interface BlobStore {
    * file. If the existing file has the inode number `damaged`, its bytes have changed on disk, and
    * the staged file replaces it.
    */
-  keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
+  keep(staged: StagedFileId, tag: Uint8Array, damaged?: number): Promise<void>
   /** Deletes a staged file. Does nothing if the file does not exist. */
-  discardStaged(staged: StagedFile): Promise<void>
+  discardStaged(staged: StagedFileId): Promise<void>
   /**
    * Creates the staged file of the upload `upload` with the content `bytes`, and flushes it to
    * disk. Used for uploads whose bytes do not come from a client.
@@ -281,7 +281,7 @@ export interface BlobStore {
   /** Deletes the kept file with the tag `tag`. Does nothing if the file does not exist. */
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /** Returns the staged files of a company whose last write was before `before`. */
-  listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
+  listStaged(company: CompanyId, before: Date): Promise<StagedFileId[]>
   /** Yields the tag of each kept file of a company: the keyed hash (32 bytes) that names it. */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
@@ -296,7 +296,7 @@ export interface BlobStore {
  * depends on the state of the account. For example, if the e-mail already has an account, a mail of
  * kind `signup` becomes a notice.
  */
-export type MailKind =
+export type QueuedMailKind =
   | 'signup'
   | 'activate'
   | 'reset'
@@ -311,7 +311,7 @@ export interface MailMessage {
    * The same in every attempt to send the mail, so that a mail server can recognize a repetition.
    */
   id: string
-  kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
+  kind: 'verify' | 'known' | Exclude<QueuedMailKind, 'signup'>
   to: string
   locale: Locale
   from: { host: string; company: string; colors: Colors; contact: string | undefined }

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { LinkDelivery } from '../../contract/users.ts'
-import type { Settings, Tenant } from './deps.ts'
+import type { InstallationSettings, Tenant } from './deps.ts'
 
 /** The properties of an HTTP request that show whether it comes from the same machine. */
 interface RequestSource {
@@ -20,8 +20,8 @@ interface RequestSource {
  * public address and no domain of its own. A loopback address alone proves nothing, because a proxy
  * on this machine has one too. So a request with a header that proxies add is not accepted.
  */
-export function isDeveloperMachine(
-  { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
+export function isRequestFromDeveloperMachine(
+  { dev, hasPublicUrl }: Pick<InstallationSettings, 'dev' | 'hasPublicUrl'>,
   { hasOwnDomain }: Pick<Tenant, 'hasOwnDomain'>,
   { peer, headers }: RequestSource
 ): boolean {
@@ -37,7 +37,7 @@ export function isDeveloperMachine(
  * - `administrator`: through an administrator, in all other cases.
  */
 export function chooseMailLinkDelivery(
-  { mailServer }: Pick<Settings, 'mailServer'>,
+  { mailServer }: Pick<InstallationSettings, 'mailServer'>,
   isDeveloper: boolean
 ): LinkDelivery {
   if (mailServer) return 'mail'

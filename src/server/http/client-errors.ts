@@ -17,7 +17,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
  * Makes `server` send an error response to HTTP requests that Node cannot parse. The response has
  * the same format as other error responses, and the given `headers`.
  */
-export function sendParseErrorResponses(server: Server, headers: Record<string, string>): void {
+export function addParseErrorHandler(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: { socket: Duplex }, response: ServerResponse) => {
     const responses = underWay.get(socket) ?? new Set()

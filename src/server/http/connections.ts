@@ -23,7 +23,7 @@ export interface ConnectionLimits {
 }
 
 /** Reports whether a server still accepts connections. */
-export interface ConnectionCapacity {
+export interface ConnectionRoomCheck {
   /**
    * Returns true if the server can take more connections now, and has refused none for lack of room
    * in the last 10 seconds.
@@ -46,7 +46,7 @@ export function limitConnections(
   server: Server,
   { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionLimits,
   log: Pick<Log, 'warn'>
-): ConnectionCapacity {
+): ConnectionRoomCheck {
   const open = new Set<Socket>()
   const byNetwork = new Map<string, number>()
   const progress = new Map<Socket, SendProgress>()

@@ -11,7 +11,7 @@ import type { EventStream } from '../domain/events/event-streams.ts'
 import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
-import { sendParseErrorResponses } from './client-errors.ts'
+import { addParseErrorHandler } from './client-errors.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 import { createRequestScheduler } from './request-scheduler.ts'
@@ -135,7 +135,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       serve(request, response)
     })
   })
-  sendParseErrorResponses(server, headers)
+  addParseErrorHandler(server, headers)
   return server
 }
 

@@ -22,9 +22,9 @@ export interface RequestScheduler {
 /**
  * Decides when HTTP requests begin, so that each company gets a share of every turn of the event
  * loop. If one company sends a thousand requests at the same time, a request of another company
- * waits only for a few of them. Records the company of each request in `present`.
+ * waits only for a few of them. Records the company of each request in `activityTracker`.
  */
-export function createRequestScheduler(present: CompanyActivityTracker): RequestScheduler {
+export function createRequestScheduler(activityTracker: CompanyActivityTracker): RequestScheduler {
   const begun = new Map<string, number>()
   const waiting = new Map<string, (() => void)[]>()
   let isScheduled = false
@@ -49,7 +49,7 @@ export function createRequestScheduler(present: CompanyActivityTracker): Request
   }
 
   function limitOf(company: string): number {
-    return present.hasOthers(company) ? beginsWhenContended : beginsAlone
+    return activityTracker.hasOthers(company) ? beginsWhenContended : beginsAlone
   }
 
   function count(company: string): void {
@@ -59,7 +59,7 @@ export function createRequestScheduler(present: CompanyActivityTracker): Request
 
   return {
     wait(company) {
-      present.note(company)
+      activityTracker.note(company)
       const line = waiting.get(company)
       if (!line && (begun.get(company) ?? 0) < limitOf(company)) {
         count(company)

@@ -1,6 +1,6 @@
 import { sendWaitingInvitations } from '../domain/accounts/invitations.ts'
 import type { Deps } from '../domain/deps.ts'
-import { recheckDomains } from '../domain/host-proofs/domain-checks.ts'
+import { recheckDueDomains } from '../domain/host-proofs/domain-checks.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
@@ -17,7 +17,7 @@ export function checkDomainsJob(deps: Deps): Job {
     run: stopping =>
       forEachCompany(deps, { job: name, stopping }, async company => {
         await sendWaitingInvitations(deps, company)
-        while (!stopping() && (await recheckDomains(deps, company)));
+        while (!stopping() && (await recheckDueDomains(deps, company)));
       })
   }
 }

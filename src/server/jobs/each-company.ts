@@ -1,6 +1,6 @@
 import { listCompanyIds } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps, Log, ServiceSignal } from '../domain/deps.ts'
-import { type Job, logError } from './job-runner.ts'
+import { type Job, logJobError } from './job-runner.ts'
 
 /**
  * Runs `work` for one company after the other, until `stopping()` returns true. An error is logged
@@ -87,6 +87,6 @@ export async function runAndLogFailure(
   try {
     await work()
   } catch (error) {
-    logError(log, facts, error)
+    logJobError(log, facts, error)
   }
 }

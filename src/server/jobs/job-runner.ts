@@ -50,7 +50,7 @@ function runJob(job: Job, log: Log): () => Promise<void> {
     }
     const run = job
       .run(() => stopped, scheduled)
-      .catch((error: unknown) => logError(log, { job: job.name }, error))
+      .catch((error: unknown) => logJobError(log, { job: job.name }, error))
       .finally(() => {
         runs.delete(run)
         if (!missed) return
@@ -74,7 +74,7 @@ function runJob(job: Job, log: Log): () => Promise<void> {
  * Logs the error that ended a run of a job, or its work for one company. A busy or unreachable
  * database is only logged as a warning, because the job soon runs again.
  */
-export function logError(
+export function logJobError(
   log: Log,
   facts: { job: string; company?: CompanyId },
   err: unknown

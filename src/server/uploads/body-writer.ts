@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
-import { brokenConnectionError } from '../api/kit/refused-fields.ts'
+import { interruptedRequestError } from '../api/kit/refused-fields.ts'
 
 interface WriteOptions {
   path: string
@@ -59,7 +59,7 @@ export async function* readBody(
       const bytes: Buffer | null = request.destroyed ? null : request.read()
       if (bytes !== null) yield bytes
       else if (request.readableEnded) return
-      else if (request.destroyed) throw brokenConnectionError(request.errored ?? undefined)
+      else if (request.destroyed) throw interruptedRequestError(request.errored ?? undefined)
       else if (stopped?.aborted) throw stopped.reason
       else {
         await new Promise<void>(resolve => {

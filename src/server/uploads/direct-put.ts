@@ -5,7 +5,7 @@ import { putDeposit } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import {
-  admitPerson,
+  admitCaller,
   bearerToken,
   parseIdempotencyKey,
   parseInput,
@@ -21,9 +21,9 @@ import {
   requireSameBytesAsFirstCall,
   waitForFinalState
 } from '../domain/deposits/direct-uploads.ts'
-import { recordUploadProgress, type Upload } from '../domain/deposits/uploads.ts'
+import { recordUploadActivity, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { actorIdOf } from '../domain/sessions/sessions.ts'
+import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { closeConnectionWhenApiKeyEnds } from './api-key-revocation.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
@@ -83,7 +83,7 @@ async function readFile(
   { request: { headers, url = '' }, response, tenant, address }: DirectCall
 ): Promise<DirectUploadFile> {
   const token = bearerToken(headers.authorization)
-  const person = await admitPerson(deps, tenant, putDeposit, token, { address })
+  const person = await admitCaller(deps, tenant, putDeposit, token, { address })
   closeConnectionWhenApiKeyEnds(deps, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, parseQueryFields(searchParams))
@@ -98,7 +98,7 @@ async function readFile(
   return {
     company_id: tenant.company_id,
     user_id: person.id,
-    actor: actorIdOf(person),
+    actor: apiKeyOrPersonIdOf(person),
     key: parseIdempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,
@@ -146,7 +146,7 @@ async function receive(
 ): Promise<Buffer> {
   const path = deps.blobs.stagingFile(upload)
   const touching = setInterval(() => {
-    recordUploadProgress(deps, upload).catch((error: unknown) => {
+    recordUploadActivity(deps, upload).catch((error: unknown) => {
       deps.log.warn(
         { company: upload.company_id, upload: upload.id, err: error },
         'the progress of an upload was not recorded'

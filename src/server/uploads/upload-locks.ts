@@ -63,11 +63,11 @@ export interface UploadLocks {
 }
 
 /**
- * Returns the error for a call that wants to write at the wrong position of an upload. `offset` is
- * the number of bytes that the upload has.
+ * Returns the error for a call that wants to write at the wrong position of an upload.
+ * `receivedBytes` is the number of bytes that the upload has.
  */
-export function wrongOffsetError(offset: number): AppError {
-  return new AppError('upload_offset', `The upload has ${offset} bytes`)
+export function wrongOffsetError(receivedBytes: number): AppError {
+  return new AppError('upload_offset', `The upload has ${receivedBytes} bytes`)
 }
 
 /** Creates the upload locks of this process. */

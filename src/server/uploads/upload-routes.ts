@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { admitPerson, bearerToken } from '../api/kit/admission.ts'
-import { brokenConnectionError, invalidFieldError } from '../api/kit/refused-fields.ts'
+import { admitCaller, bearerToken } from '../api/kit/admission.ts'
+import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import {
   endWriteLease,
@@ -19,7 +19,7 @@ import {
   getUpload,
   refuseCancelledOrLapsedUpload,
   requireIncompleteUpload,
-  restoreReservation,
+  reserveUploadStorageAgain,
   type Upload,
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
@@ -173,7 +173,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       if (offset + length > size) {
         throw new AppError('too_large', `The upload was announced with ${size} bytes`)
       }
-      if (current.released > 0) await restoreReservation(deps, current)
+      if (current.released > 0) await reserveUploadStorageAgain(deps, current)
       lock.awaitBytes(offset)
       reached = await writeBody(request, {
         path: deps.blobs.stagingFile(current),
@@ -243,7 +243,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
     }
     const token = bearerToken(request.headers.authorization)
-    const person = await admitPerson(deps, tenant, route, token, { address })
+    const person = await admitCaller(deps, tenant, route, token, { address })
     closeConnectionWhenApiKeyEnds(deps, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
@@ -329,8 +329,8 @@ function answer(
 
 function closeSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  if (response.closed) gone.abort(brokenConnectionError())
-  else response.once('close', () => gone.abort(brokenConnectionError()))
+  if (response.closed) gone.abort(interruptedRequestError())
+  else response.once('close', () => gone.abort(interruptedRequestError()))
   return gone.signal
 }
 

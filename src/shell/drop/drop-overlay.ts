@@ -22,13 +22,13 @@ const gap = 16
 const smallestSide = 96
 
 /**
- * Shows the targets on which files can be dropped, and highlights the target `over`, if any. Call
- * it again after scrolling. The targets are placed beside the page's own drop zones, which also
- * accept files.
+ * Shows the targets on which files can be dropped, and highlights the target `highlightedTarget`,
+ * if any. Call it again after scrolling. The targets are placed beside the page's own drop zones,
+ * which also accept files.
  */
-export function showDropTargets(over: HTMLElement | undefined): void {
+export function showDropTargets(highlightedTarget: HTMLElement | undefined): void {
   drawTargets()
-  mark(over)
+  mark(highlightedTarget)
 }
 
 export function hideDropTargets(): void {
@@ -91,9 +91,9 @@ function overlay(): HTMLElement | null {
   return document.getElementById('drop-overlay')
 }
 
-function mark(over: HTMLElement | undefined): void {
+function mark(highlightedTarget: HTMLElement | undefined): void {
   for (const target of document.querySelectorAll(dropTargetSelector)) {
-    target.toggleAttribute('data-over', target === over)
+    target.toggleAttribute('data-over', target === highlightedTarget)
   }
 }
 

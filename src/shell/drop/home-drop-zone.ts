@@ -5,7 +5,7 @@ import { onThisAndLaterPages, pageLocale } from '../kit/page.ts'
  * Opens the verify page with the files that the person chooses in the file input of the home page's
  * drop zone. Dropped files are handled by `startDropAnywhere`.
  */
-export function startHomeDropZone(): void {
+export function startHomeFileInput(): void {
   document.addEventListener('change', event => {
     if (event.target === zone()) takeChosen()
   })

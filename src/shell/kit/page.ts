@@ -106,7 +106,7 @@ export function isSignedIn(): boolean {
  * Stores a setting in this browser, or deletes it if `value` is undefined. Does nothing if storage
  * is switched off or full.
  */
-export function storeSetting(key: string, value: string | undefined): void {
+export function storeSettingInBrowser(key: string, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(key)
     else localStorage.setItem(key, value)

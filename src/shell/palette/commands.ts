@@ -99,7 +99,7 @@ export const pageCommands: readonly PageCommand[] = [
  * Returns the commands that need no search: the pages that the person may open and the actions that
  * they may do.
  */
-export function commandsForPerson(opener: PaletteContext, t: Translate<string>): Command[] {
+export function permittedCommands(opener: PaletteContext, t: Translate<string>): Command[] {
   return [...pagesFor(opener, t), ...actsFor(opener, t)]
 }
 

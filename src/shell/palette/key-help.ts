@@ -1,5 +1,5 @@
 import { createElement } from '../kit/elements.ts'
-import { storeSetting } from '../kit/page.ts'
+import { storeSettingInBrowser } from '../kit/page.ts'
 import { openDialog } from './dialog.ts'
 import { characterShortcutsStorageKey, isAppleDevice, readStoredSetting } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
@@ -32,7 +32,7 @@ export async function openShortcutHelp(): Promise<void> {
   const box = createElement('input', { type: 'checkbox', class: 'checkbox' })
   box.checked = readStoredSetting(characterShortcutsStorageKey) !== 'off'
   box.addEventListener('change', () => {
-    storeSetting(characterShortcutsStorageKey, box.checked ? undefined : 'off')
+    storeSettingInBrowser(characterShortcutsStorageKey, box.checked ? undefined : 'off')
   })
   const button = createElement('button', { type: 'button', class: 'btn' }, t('palette.close'))
   const dialog = createElement(

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../../contract/users.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import type { Translate } from '../../i18n/index.ts'
 import type { FoundItem } from '../../stores/company-search.ts'
 import { createElement } from '../kit/elements.ts'
@@ -8,9 +8,9 @@ import {
   type Command,
   commandForItem,
   commandKinds,
-  commandsForPerson,
   matchingCommands,
   type PaletteContext,
+  permittedCommands,
   recentCommands
 } from './commands.ts'
 import { openDialog } from './dialog.ts'
@@ -90,7 +90,7 @@ function openPalette(
     status
   )
 
-  let user: UserInfo | undefined
+  let user: OwnAccount | undefined
   let search: Search = { status: 'none' }
   let shown: Command[] = []
   let active = 0
@@ -178,7 +178,7 @@ function openPalette(
   function draw(): void {
     const text = input.value.trim()
     const who = opener()
-    const commands = commandsForPerson(who, t)
+    const commands = permittedCommands(who, t)
     const recent =
       text === '' ? recentCommands(person?.$recentCommands.get() ?? [], commands, who) : []
     const items =

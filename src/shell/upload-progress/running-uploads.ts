@@ -1,9 +1,9 @@
 import type { ReadableAtom } from 'nanostores'
-import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
+import type { DepositListSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, onEachPage, runInBackground, runOnce } from '../kit/page.ts'
 
 /** The progress of all uploads together. Undefined until the upload queue is loaded. */
-let $summary: ReadableAtom<DepositSummary> | undefined
+let $summary: ReadableAtom<DepositListSummary> | undefined
 
 /**
  * Returns whether closing the tab now would interrupt an upload. Paused uploads and uploads that
@@ -29,7 +29,7 @@ export function waitForUploads(): Promise<void> {
 }
 
 /** Makes the upload queue load when the deposit page is opened for the first time. */
-export function loadQueueWhenDepositPageOpens(): void {
+export function loadQueueCodeWhenDepositPageOpens(): void {
   const watch = runOnce(loadQueue)
   onEachPage(() => {
     if (isOnPage('deposit')) runInBackground(watch)
@@ -48,6 +48,6 @@ async function loadQueue(): Promise<void> {
     import('../kit/confirm-dialog.ts'),
     import('../kit/toasts.ts')
   ])
-  $summary = deposits.$depositSummary
+  $summary = deposits.$depositQueueSummary
   showUploadProgress($summary, deposits.removeEnded)
 }

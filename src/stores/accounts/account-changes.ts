@@ -18,10 +18,12 @@ export async function changePassword(input: Credentials & { next: string }): Pro
  * derived from e-mail and password. Returns how the link that confirms the new address is
  * delivered.
  */
-export async function changeEmail(input: Credentials & { next: string }): Promise<LinkDelivery> {
+export async function requestEmailChange(
+  input: Credentials & { next: string }
+): Promise<LinkDelivery> {
   const { email, password, next } = input
   const proofs = await proveBoth({ email, password }, { email: next, password }, 'email')
-  const { delivery } = await api('changeEmail', { email: next, ...proofs })
+  const { delivery } = await api('requestEmailChange', { email: next, ...proofs })
   return delivery ?? 'mail'
 }
 
@@ -33,7 +35,7 @@ export async function deleteAccount({ email, password }: Credentials): Promise<v
     const purpose = 'rekey'
     const { challenge } = await api('getChallenge', { email, purpose })
     const challenge_response = await keys.respond(challenge, purpose, pageLocation().hostname)
-    await api('deleteUser', { challenge_response })
+    await api('deleteOwnAccount', { challenge_response })
   } finally {
     keys.close()
   }

@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
-import { maxApiKeys } from '../../contract/kit/limits.ts'
+import { maxApiKeysPerOwner } from '../../contract/kit/limits.ts'
 import { withPasswordConfirmation } from '../confirmation.ts'
 import { api, type CallInput } from '../sessions.ts'
 import { createUnpagedList } from './unpaged-list.ts'
@@ -10,8 +10,8 @@ import { createUnpagedList } from './unpaged-list.ts'
 
 const list = createUnpagedList<ApiKey>(company =>
   company === ''
-    ? api('listApiKeys', { limit: maxApiKeys })
-    : api('listCompanyApiKeys', { id: company, limit: maxApiKeys }, { company })
+    ? api('listApiKeys', { limit: maxApiKeysPerOwner })
+    : api('listCompanyApiKeys', { id: company, limit: maxApiKeysPerOwner }, { company })
 )
 
 /** The API keys that the page shows, with the state of their loading. */

@@ -64,11 +64,11 @@ export async function requestPasswordReset(email: string): Promise<LinkDelivery>
 
 /** Requests another mail with the link that confirms the e-mail of a sign-up. */
 export async function resendSignUpLink(): Promise<void> {
-  await api('sendVerification', {})
+  await api('resendOwnVerifyLink', {})
 }
 
 /** Confirms the new e-mail of a signed-in person with the token of the mailed link. */
-export async function confirmEmail({ token }: MailLinkFragment): Promise<void> {
-  await api('confirmEmail', { token })
+export async function confirmEmailChange({ token }: MailLinkFragment): Promise<void> {
+  await api('confirmEmailChange', { token })
   await refreshUser()
 }

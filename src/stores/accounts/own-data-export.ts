@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { api, type CallOutput, sessionGeneration } from '../sessions.ts'
-import { $verifiedFileNames } from '../verified-file-names.ts'
+import { $verifiedFileNamesByRequest } from '../verified-file-names.ts'
 
 export interface OwnDataExportOptions {
   signal: AbortSignal
@@ -34,7 +34,7 @@ export async function fetchOwnData({ signal, onProgress }: OwnDataExportOptions)
     requests.push(...last.requests)
     onProgress(requests.length)
   }
-  const names = $verifiedFileNames.get()
+  const names = $verifiedFileNamesByRequest.get()
   const named = requests.map(request => {
     const checked = names.get(request.id)
     return checked ? { ...request, checked_names: checked } : request

@@ -57,7 +57,7 @@ export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept'
   const { password, ...operator } = input
   const key = { email: input.email, password, purpose: 'signup' } as const
   const made = await registerKeyAndSignIn(key, public_key_jwt =>
-    api('createOperator', { ...operator, public_key_jwt })
+    api('createFirstOperator', { ...operator, public_key_jwt })
   )
   return made.demo
 }

@@ -74,7 +74,7 @@ export async function loadCompanyOverview(id: string): Promise<void> {
   if (!isLatest()) return
   if (next instanceof AppError) {
     $companyOverview.set(
-      isMissingItemError(next) ? { status: 'missing' } : { status: 'failed', error: next }
+      isUnknownOrInvalidIdError(next) ? { status: 'missing' } : { status: 'failed', error: next }
     )
     return
   }
@@ -166,6 +166,6 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
  * Returns whether an error means that the item in the page's address does not exist or is hidden
  * from the person. This includes `invalid_input`, the server's answer to an id that is not a UUID.
  */
-export function isMissingItemError({ code }: AppError): boolean {
+export function isUnknownOrInvalidIdError({ code }: AppError): boolean {
   return code === 'not_found' || code === 'invalid_input'
 }

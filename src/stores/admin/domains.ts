@@ -136,8 +136,18 @@ export function publishThemeDraft(id: string, version: number): Promise<DomainTh
   return themes.change(id, () => callAdminApi('publishTheme', { id }, { version }))
 }
 
-/** Publishes the domain's earlier theme with the number `number` again. */
-export function restoreTheme(id: string, number: number, version?: number): Promise<DomainThemes> {
-  const options = version === undefined ? {} : { version }
-  return themes.change(id, () => callAdminApi('restoreTheme', { id, number }, options))
+/**
+ * Publishes the domain's earlier theme with the number `themeNumber` again. Throws
+ * `changed_meanwhile` if the themes no longer have the version `expectedVersion`. Does not check if
+ * it is undefined.
+ */
+export function publishEarlierTheme(
+  id: string,
+  themeNumber: number,
+  expectedVersion?: number
+): Promise<DomainThemes> {
+  const options = expectedVersion === undefined ? {} : { version: expectedVersion }
+  return themes.change(id, () =>
+    callAdminApi('publishEarlierTheme', { id, number: themeNumber }, options)
+  )
 }

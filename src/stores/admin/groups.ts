@@ -18,7 +18,7 @@ const members = createItemEntriesStore<Member>(group.watch, (id, page) =>
 )
 export const $groupMembers = members.$entries
 /** The text by which the members are searched. Empty if all are shown. */
-export const $memberSearchText = members.$q
+export const $groupMemberSearchText = members.$q
 const categories = createItemEntriesStore<Category>(group.watch, (id, page) =>
   callAdminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
@@ -65,7 +65,7 @@ export const loadMembers = members.load
  * Searches the members of the group: loads the first page of those whose name or e-mail contains
  * the words of a text.
  */
-export const searchMembers = members.search
+export const searchGroupMembers = members.search
 
 /**
  * Loads the first page of the categories that the group may use. With `after`, the id of a category
@@ -73,12 +73,12 @@ export const searchMembers = members.search
  */
 export const loadGroupCategories = categories.load
 
-export async function addMember(id: string, member: Member): Promise<void> {
+export async function addGroupMember(id: string, member: Member): Promise<void> {
   const call = () => callAdminApi('addGroupUser', { groupId: id, user_id: member.id })
   if (await members.add(id, member, call)) refreshMemberCount(id)
 }
 
-export async function removeMember(id: string, member: Member): Promise<void> {
+export async function removeGroupMember(id: string, member: Member): Promise<void> {
   const call = () => callAdminApi('removeGroupUser', { groupId: id, userId: member.id })
   if (await members.remove(id, member, call)) refreshMemberCount(id)
 }
@@ -94,7 +94,7 @@ export interface MemberAdditionResult {
  * if adding the person fails, the result has the error, and the others are still added.
  * `onProgress` gets the number of e-mails processed so far.
  */
-export async function addMembers(
+export async function addGroupMembers(
   id: string,
   emails: readonly string[],
   onProgress: (done: number) => void

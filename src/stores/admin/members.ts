@@ -2,7 +2,7 @@ import type { Group } from '../../contract/groups.ts'
 import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member, MemberUsage } from '../../contract/members.ts'
-import type { InvitedUser } from '../../contract/users.ts'
+import type { MailLinkRecipient } from '../../contract/users.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { browserEnvironment } from '../environment.ts'
 import type { LoadState } from '../load-state.ts'
@@ -31,7 +31,9 @@ const member = createShownItem<Member>(id => callAdminApi('getMember', { id }))
 
 /** The person whom the page shows. */
 export const $member = member.$item
-export const $memberUsage = personalAtom<LoadState<{ usage: MemberUsage }>>({ status: 'loading' })
+export const $shownMemberUsage = personalAtom<LoadState<{ usage: MemberUsage }>>({
+  status: 'loading'
+})
 /**
  * The most recent link that the administrator must pass on to a person. The administrator sees it
  * only on the page about this person.
@@ -43,7 +45,7 @@ const mostGroups = 200
 
 /** Loads a person and their usage, and shows them. */
 export async function openMember(id: string): Promise<void> {
-  $memberUsage.set({ status: 'loading' })
+  $shownMemberUsage.set({ status: 'loading' })
   if (await member.open(id)) await loadMemberUsage(id)
 }
 
@@ -57,15 +59,15 @@ export async function loadMemberUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
   const usage = await resultOrError(() => callAdminApi('getUserUsage', { id }))
   if (!isStillShown()) return
-  if (usage instanceof AppError) $memberUsage.set({ status: 'failed', error: usage })
-  else $memberUsage.set({ status: 'ready', usage })
+  if (usage instanceof AppError) $shownMemberUsage.set({ status: 'failed', error: usage })
+  else $shownMemberUsage.set({ status: 'ready', usage })
 }
 
 /**
  * Invites a person and returns the server's response. If the response contains a link, stores the
  * link in `$linkToPassOn`. `key` is the idempotency key.
  */
-export async function inviteUser(input: Invitation, key: string): Promise<InvitedUser> {
+export async function inviteUser(input: Invitation, key: string): Promise<MailLinkRecipient> {
   const invited = await callAdminApi('createUser', input, { idempotencyKey: key })
   keepLink(invited, 'activate')
   return invited
@@ -137,9 +139,12 @@ export async function signOutMember(id: string): Promise<void> {
  * Mails a person the invitation again or, if the person has signed up, the link that confirms the
  * e-mail. If the response contains the link instead, stores it in `$linkToPassOn`.
  */
-export async function sendLinkAgain({ id, state }: Member): Promise<InvitedUser> {
+export async function resendInvitationOrVerifyLink({
+  id,
+  state
+}: Member): Promise<MailLinkRecipient> {
   const isWaiting = state === 'waiting'
-  const answer = await callAdminApi(isWaiting ? 'sendVerifyLink' : 'resendInvitation', { id })
+  const answer = await callAdminApi(isWaiting ? 'resendVerifyLink' : 'resendInvitation', { id })
   keepLink(answer, isWaiting ? 'verify' : 'activate')
   return answer
 }
@@ -212,7 +217,7 @@ async function showAgain(id: string): Promise<void> {
   await Promise.allSettled([member.reload(id), loadMemberUsage(id)])
 }
 
-function keepLink({ id, link }: InvitedUser, purpose: keyof typeof mailLinkMinutes): void {
+function keepLink({ id, link }: MailLinkRecipient, purpose: keyof typeof mailLinkMinutes): void {
   const until = browserEnvironment().now() + mailLinkMinutes[purpose] * 60_000
   $linkToPassOn.set(link === undefined ? undefined : { id, link, until })
 }

@@ -1,18 +1,24 @@
 import { AppError } from '../../contract/kit/errors.ts'
-import type { Attention, AttentionOfAllCompanies, UsageDay } from '../../contract/overview.ts'
+import type {
+  AttentionOfAllCompanies,
+  AttentionOfCompany,
+  UsageDay
+} from '../../contract/overview.ts'
 import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
 import { callAdminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
-interface Problems<Attention> {
-  attention: Attention
+interface Problems<AttentionOfCompany> {
+  attention: AttentionOfCompany
   /** Whether the last load failed, so that `attention` is the result of an earlier one. */
   isStale: boolean
 }
 
 /** What an administrator should act on in one company, such as limits that are nearly reached. */
-export const $attention = personalAtom<LoadState<Problems<Attention> & { company: string }>>({
+export const $attention = personalAtom<
+  LoadState<Problems<AttentionOfCompany> & { company: string }>
+>({
   status: 'loading'
 })
 
@@ -83,7 +89,9 @@ export async function loadUsageByDay(
   if (before.status !== 'ready' || before.of !== of) $usageByDay.set({ status: 'loading' })
   const isLatest = startLoad()
   const from = new Date(Date.now() - (period - 1) * dayMs).toISOString().slice(0, 10)
-  const next = await resultOrError(() => callAdminApi('getUsage', { id: company, group, from }))
+  const next = await resultOrError(() =>
+    callAdminApi('getUsageByDay', { id: company, group, from })
+  )
   if (!isLatest()) return
   if (next instanceof AppError) $usageByDay.set({ status: 'failed', error: next })
   else $usageByDay.set({ status: 'ready', of, days: next })

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { sessionGeneration } from '../sessions.ts'
 import { companyIdOfPage } from './admin-api.ts'
-import { isMissingItemError } from './companies.ts'
+import { isUnknownOrInvalidIdError } from './companies.ts'
 
 /** State of the one item that an administration page shows. */
 export type ItemState<Item> =
@@ -63,7 +63,7 @@ export function createShownItem<Item extends { version: number }>(
 
   function reload(id: string): Promise<Item> {
     // the server refuses an id that is not a UUID as invalid input
-    return showAnswer(id, isMissingItemError, () => load(id))
+    return showAnswer(id, isUnknownOrInvalidIdError, () => load(id))
   }
 
   return {

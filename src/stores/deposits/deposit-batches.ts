@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { BatchItem } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { maxBatchBytes, maxBatchItems } from '../../contract/kit/limits.ts'
+import { maxDepositBatchBodyBytes, maxFilesPerDepositBatch } from '../../contract/kit/limits.ts'
 import { errorFromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
@@ -9,7 +9,7 @@ import type { BatchItemResult, SendBatch } from './batch-client.ts'
  * Maximum total size of the files in one call, in bytes. It is 512 KiB below the server's limit for
  * a call, because the list of items and the multipart form also count.
  */
-const callBytes = maxBatchBytes - 512 * 1024
+const callBytes = maxDepositBatchBodyBytes - 512 * 1024
 /**
  * Maximum number of calls at the same time. While one call runs, a second call starts only if
  * enough files wait to make it full. This keeps the number of calls low.
@@ -52,7 +52,7 @@ interface WaitingFile extends FileOptions {
  * Creates the queue that sends small files together in few calls. Files that are added while a call
  * is being sent go with the next call.
  */
-export function createDepositBatches(sendBatch: SendBatch) {
+export function createDepositBatchQueue(sendBatch: SendBatch) {
   const waiting = new Set<WaitingFile>()
   let calls = 0
 
@@ -82,7 +82,8 @@ export function createDepositBatches(sendBatch: SendBatch) {
   function startCalls(): void {
     while (calls < maxCalls && waiting.size > 0) {
       const files = nextFiles()
-      if (calls > 0 && files.length === waiting.size && files.length < maxBatchItems) return
+      if (calls > 0 && files.length === waiting.size && files.length < maxFilesPerDepositBatch)
+        return
       for (const file of files) waiting.delete(file)
       calls += 1
       void call(files).finally(() => {
@@ -97,7 +98,7 @@ export function createDepositBatches(sendBatch: SendBatch) {
     let bytes = 0
     for (const file of waiting) {
       bytes += file.bytes.size
-      if (files.length === maxBatchItems || (files.length > 0 && bytes > callBytes)) break
+      if (files.length === maxFilesPerDepositBatch || (files.length > 0 && bytes > callBytes)) break
       files.push(file)
     }
     return files

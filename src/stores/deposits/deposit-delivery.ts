@@ -9,12 +9,12 @@ import type { CallRetrier } from '../retries.ts'
 import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import type { TusClient } from '../uploads/tus-client.ts'
 import type { SendBatch } from './batch-client.ts'
-import { createDepositBatches } from './deposit-batches.ts'
+import { createDepositBatchQueue } from './deposit-batches.ts'
 import {
   type DepositEntry,
   type DepositList,
-  forgetReservation,
   type PreparedFile,
+  resetForNewReservation,
   restoreDepositEntry,
   toRememberedUpload
 } from './deposit-list.ts'
@@ -61,7 +61,7 @@ interface DeliveryContext {
  */
 export function createDepositSteps(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
-  const batches = createDepositBatches(parts.sendBatch)
+  const batches = createDepositBatchQueue(parts.sendBatch)
   /** Deposits of which the server has received all bytes, but which it has not recorded yet. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
@@ -91,7 +91,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
       // another version of the browser makes other bytes of the same picture, so the upload cannot
       // continue
       release(entry)
-      forgetReservation(entry)
+      resetForNewReservation(entry)
     }
     entry.expected = undefined
     entry.prepared = { original, stored, bytes: reduction?.blob ?? file, reduction }
@@ -311,7 +311,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     if (request.state === 'done') {
       list.change(entry, { status: 'done', request })
     } else {
-      forgetReservation(entry)
+      resetForNewReservation(entry)
       list.fail(entry, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
     }
     context.onSettled(entry)

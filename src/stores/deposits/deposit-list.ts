@@ -7,9 +7,9 @@ import { isTransient } from '../retries.ts'
 import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import {
   type DepositCategory,
+  type DepositListSummary,
   type DepositState,
-  type DepositSummary,
-  emptyDepositSummary,
+  emptyDepositListSummary,
   type PictureChoice,
   type QueuedDeposit,
   summarizeDeposits
@@ -144,7 +144,7 @@ export function toRememberedUpload(
  * Discards the reservation and the idempotency key of a deposit, so that the next try makes a new
  * reservation.
  */
-export function forgetReservation(entry: DepositEntry): void {
+export function resetForNewReservation(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
   entry.sent = 0
@@ -161,11 +161,11 @@ export type DepositList = ReturnType<typeof createDepositList>
 /** Creates the list of the deposits of this tab, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = personalAtom<readonly QueuedDeposit[]>([], 'person')
-  const $summary = personalAtom<DepositSummary>(emptyDepositSummary, 'person')
+  const $summary = personalAtom<DepositListSummary>(emptyDepositListSummary, 'person')
   const entries = new Map<string, DepositEntry>()
   let isSummaryDue = false
 
-  function updateSummary(): DepositSummary {
+  function updateSummary(): DepositListSummary {
     const summed = [...entries.values()].map(({ size, $state, sent, isEarlier }) => {
       return { size, state: $state.get(), sent, isEarlier }
     })

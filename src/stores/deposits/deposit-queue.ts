@@ -10,13 +10,13 @@ import {
   createDepositEntry,
   createDepositList,
   type DepositEntry,
-  forgetReservation
+  resetForNewReservation
 } from './deposit-list.ts'
 import {
+  canBePaused,
   countUnfinished,
   type DepositCategory,
   hasEnded,
-  isInterruptible,
   maxUnfinishedDeposits,
   type PictureChoice
 } from './deposit-states.ts'
@@ -170,7 +170,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
         // the same file was recorded while this entry was paused, so the server answers that it is
         // a duplicate
         delivery.release(entry)
-        forgetReservation(entry)
+        resetForNewReservation(entry)
       }
       void run(entry, send).finally(() => {
         sending[way] -= 1
@@ -260,12 +260,12 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     // the server keeps the bytes of an upload that has begun
     if (!entry.reserved) {
       parts.forget(entry.id)
-      forgetReservation(entry)
+      resetForNewReservation(entry)
     }
     list.change(entry, { status: 'paused', by: 'limit', ratio: entry.sent, error })
     if (!isFull) return
     for (const other of list) {
-      const isOpen = isInterruptible(other.$state.get()) && !other.reserved
+      const isOpen = canBePaused(other.$state.get()) && !other.reserved
       if (isOpen && other.category.id === id) {
         interrupt(other)
         list.change(other, { status: 'paused', by: 'limit', ratio: 0, error })
@@ -287,7 +287,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   }
 
   function pause(entry: DepositEntry, by: 'person' | 'session'): void {
-    if (!isInterruptible(entry.$state.get())) return
+    if (!canBePaused(entry.$state.get())) return
     interrupt(entry)
     list.change(entry, { status: 'paused', by, ratio: entry.sent })
   }
@@ -303,7 +303,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   function cancel(entry: DepositEntry): void {
     const state = entry.$state.get()
     const isWaiting = ['paused', 'choosing', 'missing'].includes(state.status)
-    if (!isInterruptible(state) && !isWaiting) return
+    if (!canBePaused(state) && !isWaiting) return
     interrupt(entry)
     list.change(entry, { status: 'cancelled' })
     parts.forget(entry.id)
@@ -314,7 +314,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     const state = entry.$state.get()
     if (state.status !== 'failed' || !state.retryable) return
     const { error } = state
-    if (!isTransient(error)) forgetReservation(entry)
+    if (!isTransient(error)) resetForNewReservation(entry)
     if (stalePreparation.has(error.code)) entry.prepared = undefined
     if (error.code === 'transform_not_allowed') {
       entry.choice = 'original'
@@ -325,7 +325,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
 
   function depositAgain(entry: DepositEntry): void {
     if (entry.$state.get().status !== 'duplicate') return
-    forgetReservation(entry)
+    resetForNewReservation(entry)
     entry.again = true
     enqueue(entry)
   }

@@ -52,7 +52,7 @@ export type DepositState =
   | { status: 'failed'; error: AppError; retryable: boolean }
   | { status: 'cancelled' }
 
-export const emptyDepositSummary = {
+export const emptyDepositListSummary = {
   total: 0,
   /**
    * Number of deposits in the current batch, and how many of them have ended. `percent` is the
@@ -77,7 +77,7 @@ export const emptyDepositSummary = {
   percent: 0
 }
 
-export type DepositSummary = typeof emptyDepositSummary & { secondsLeft?: number }
+export type DepositListSummary = typeof emptyDepositListSummary & { secondsLeft?: number }
 
 /** Returns whether a deposit is in a final state: done, failed, cancelled or duplicate. */
 export function hasEnded({ status }: DepositState): boolean {
@@ -85,7 +85,7 @@ export function hasEnded({ status }: DepositState): boolean {
 }
 
 /** Returns whether the deposit is in progress and can be paused or cancelled. */
-export function isInterruptible({ status }: DepositState): boolean {
+export function canBePaused({ status }: DepositState): boolean {
   return ['waiting', 'hashing', 'preparing', 'reserving', 'uploading'].includes(status)
 }
 
@@ -105,8 +105,8 @@ interface Summarized {
  * Returns the number of deposits in each state, the percentage that is done, and the remaining time
  * in seconds once it can be estimated.
  */
-export function summarizeDeposits(deposits: Iterable<Summarized>): DepositSummary {
-  const summary = { ...emptyDepositSummary, batch: { total: 0, ended: 0 } }
+export function summarizeDeposits(deposits: Iterable<Summarized>): DepositListSummary {
+  const summary = { ...emptyDepositListSummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
   let bytesDone = 0
   let bytesToSend = 0
@@ -122,7 +122,7 @@ export function summarizeDeposits(deposits: Iterable<Summarized>): DepositSummar
     if (hasEnded(state)) summary.batch.ended += 1
     bytes += size
     bytesDone += size * share
-    if (isInterruptible(state)) bytesToSend += size * (1 - share)
+    if (canBePaused(state)) bytesToSend += size * (1 - share)
     if (state.status !== 'uploading') continue
     bytesPerSecond += state.bytesPerSecond ?? 0
     if (state.secondsLeft !== undefined) isSteady = true
@@ -136,14 +136,14 @@ export function summarizeDeposits(deposits: Iterable<Summarized>): DepositSummar
 }
 
 /** Returns the number of deposits that have not ended. */
-export function countUnfinished({ active, paused, choosing, missing }: DepositSummary): number {
+export function countUnfinished({ active, paused, choosing, missing }: DepositListSummary): number {
   return active + paused + choosing + missing
 }
 
-type Counter = Extract<DepositState['status'], keyof DepositSummary>
+type Counter = Extract<DepositState['status'], keyof DepositListSummary>
 
 function counterOf({ status }: DepositState): Counter | 'active' {
-  return status in emptyDepositSummary ? (status as Counter) : 'active' // as: just checked
+  return status in emptyDepositListSummary ? (status as Counter) : 'active' // as: just checked
 }
 
 /**
@@ -153,7 +153,7 @@ function ratioOf(state: DepositState, sent: number): number {
   if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {
     return state.ratio
   }
-  return isInterruptible(state) || state.status === 'choosing' ? sent : 1
+  return canBePaused(state) || state.status === 'choosing' ? sent : 1
 }
 
 /**

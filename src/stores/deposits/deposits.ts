@@ -13,7 +13,7 @@ import {
   handleAuthError,
   sessionToken,
   signedInUserId,
-  userScopedName
+  userLockOrChannelName
 } from '../sessions.ts'
 import { refreshUser } from '../signed-in-user.ts'
 import {
@@ -79,9 +79,9 @@ const queue = createDepositQueue({
  * The deposits in the queue. The queue exists until the tab is closed or reloaded, so uploads
  * continue while the person visits other pages.
  */
-export const $deposits = queue.$deposits
+export const $queuedDeposits = queue.$deposits
 /** The number of deposits in each state, and the percentage that is done. */
-export const $depositSummary = queue.$summary
+export const $depositQueueSummary = queue.$summary
 export const {
   pause: pauseDeposit,
   resume: resumeDeposit,
@@ -123,7 +123,7 @@ export async function restoreUnfinishedUploads(): Promise<void> {
  * Adds an unfinished upload of the person, even one that was begun on another device, to the queue.
  * The queue then asks the person for the file.
  */
-export async function resumeUpload(requestId: string): Promise<void> {
+export async function addUnfinishedUpload(requestId: string): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
   await restoreUnfinishedUploads()
@@ -180,7 +180,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
 
 function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const unlock = browserEnvironment().requestLock(userScopedName(`file:${original}`), {
+    const unlock = browserEnvironment().requestLock(userLockOrChannelName(`file:${original}`), {
       steal: false,
       onHeld: () => resolve(unlock)
     })

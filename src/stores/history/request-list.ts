@@ -48,7 +48,7 @@ export function compareNewestFirst(a: ProcessedRequest, b: ProcessedRequest): nu
  * all rows of `before`, each in its newest state. Adds the rows of `present`, except those newer
  * than the first row of `before`.
  */
-export function mergeShownRows(
+export function mergeRowsBelowFirstShown(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[],
   newest: (id: string) => ProcessedRequest | undefined

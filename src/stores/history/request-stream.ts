@@ -3,7 +3,7 @@ import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamConnectionState } from './event-stream.ts'
 
 /** A message from the tab that has the event stream to the other tabs. */
-const HistoryTabMessage = z.object({
+const CrossTabHistoryMessage = z.object({
   state: StreamConnectionState,
   /**
    * Sequence number of the last event that the tab with the event stream has received. `before` is
@@ -15,14 +15,14 @@ const HistoryTabMessage = z.object({
   request: z.optional(ProcessedRequest),
   reload: z.optional(z.boolean())
 })
-export type HistoryTabMessage = z.infer<typeof HistoryTabMessage>
+export type CrossTabHistoryMessage = z.infer<typeof CrossTabHistoryMessage>
 
 /**
  * Parses a message. Returns undefined if another release of the page has sent it in an unknown
  * format.
  */
-export function parseHistoryTabMessage(message: unknown): HistoryTabMessage | undefined {
-  const read = HistoryTabMessage.safeParse(message)
+export function parseHistoryTabMessage(message: unknown): CrossTabHistoryMessage | undefined {
+  const read = CrossTabHistoryMessage.safeParse(message)
   return read.success ? read.data : undefined
 }
 

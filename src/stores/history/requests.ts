@@ -12,18 +12,18 @@ import {
   handleAuthError,
   sessionGeneration,
   sessionToken,
-  userScopedName
+  userLockOrChannelName
 } from '../sessions.ts'
-import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
+import { joinTabGroup, type TabGroupMembership } from '../tab-leader.ts'
 import type { StreamConnectionState } from './event-stream.ts'
 import { createRequestMatcher, hasAnyFilter, type RequestFilter } from './request-filter.ts'
 import {
   createRequestList,
   insertionIndex,
-  mergeShownRows,
+  mergeRowsBelowFirstShown,
   type RequestList
 } from './request-list.ts'
-import type { HistoryTabMessage } from './request-stream.ts'
+import type { CrossTabHistoryMessage } from './request-stream.ts'
 
 export type { StreamConnectionState }
 
@@ -44,12 +44,12 @@ const list = createPagedList<ProcessedRequest, RequestFilter>({
 /** The person's requests that match the filter, newest first. */
 export const $requests = list.$rows
 export const $requestFilter = list.$query
-export const $historyStatus = list.$status
+export const $historyLoadStatus = list.$status
 export const $streamState = personalAtom<StreamConnectionState>('connecting')
 /** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 
-let tabs: TabGroup | undefined
+let tabs: TabGroupMembership | undefined
 /**
  * This tab has received every event up to this sequence number, from the stream or from the leading
  * tab.
@@ -77,7 +77,7 @@ export function addRequestListener(run: (request: ProcessedRequest) => void): ()
 export function loadRequests(): void {
   if (joined === sessionGeneration() || $session.get().status === 'out') return
   joined = sessionGeneration()
-  $historyStatus.set({ status: 'loading' })
+  $historyLoadStatus.set({ status: 'loading' })
   void join()
 }
 
@@ -90,15 +90,15 @@ async function join(): Promise<void> {
   if (session !== sessionGeneration()) return
   if (stream instanceof AppError) {
     joined = undefined
-    $historyStatus.set({ status: 'failed', error: stream })
+    $historyLoadStatus.set({ status: 'failed', error: stream })
     return
   }
   tabs = joinTabGroup({
-    name: userScopedName('stream'),
+    name: userLockOrChannelName('stream'),
     environment: browserEnvironment(),
     lead: () => lead(stream),
     follow: () => {
-      if ($historyStatus.get().status === 'loading') void list.refresh()
+      if ($historyLoadStatus.get().status === 'loading') void list.refresh()
     },
     onNews(message) {
       const news = stream.parseHistoryTabMessage(message)
@@ -134,16 +134,22 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     onError(error, token) {
       handleAuthError(error, token)
       // the list is useful even if the stream cannot be loaded
-      if ($historyStatus.get().status === 'loading') void list.refresh()
+      if ($historyLoadStatus.get().status === 'loading') void list.refresh()
     }
   })
 }
 
-function newsOf(news: Omit<HistoryTabMessage, 'state'>): HistoryTabMessage {
+function newsOf(news: Omit<CrossTabHistoryMessage, 'state'>): CrossTabHistoryMessage {
   return { state: $streamState.get(), ...news }
 }
 
-function applyMessage({ state, at, before, request, reload: isStale }: HistoryTabMessage): void {
+function applyMessage({
+  state,
+  at,
+  before,
+  request,
+  reload: isStale
+}: CrossTabHistoryMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
   if (isStale) void list.refresh()
@@ -205,7 +211,7 @@ export function computeShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]
 ): readonly ProcessedRequest[] {
-  return mergeShownRows(before, present, findRequest)
+  return mergeRowsBelowFirstShown(before, present, findRequest)
 }
 
 /** Returns the number of requests newer than `first`. */

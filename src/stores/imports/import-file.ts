@@ -1,11 +1,11 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
-  assignColumn,
   type ColumnMapping,
   fieldOfEachHeading,
   guessMapping,
   hasHeaderRow,
-  type ImportField
+  type ImportField,
+  withAssignedColumn
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import type { FileScan } from '../../workers/csv-files.ts'
@@ -46,7 +46,7 @@ export interface OpenedFile {
 export const $importFile = personalAtom<ImportFileState>({ status: 'none' })
 
 /** Fraction of the file that has been counted, from 0 to 1. */
-export const $rowCountProgress = personalAtom(0)
+export const $countedFileFraction = personalAtom(0)
 
 /** Number of reads so far. The results of a read are dropped if a later read has started. */
 let reads = 0
@@ -67,7 +67,7 @@ export async function changeDialect(kind: ImportKind, change: Partial<CsvDialect
 export function setFieldColumn(field: string, column: number | undefined): void {
   const now = $importFile.get()
   if (now.status !== 'read') return
-  $importFile.set({ ...now, mapping: assignColumn(now.mapping, field, column) })
+  $importFile.set({ ...now, mapping: withAssignedColumn(now.mapping, field, column) })
 }
 
 /**
@@ -119,12 +119,12 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
         )
     const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
     $importFile.set(next)
-    $rowCountProgress.set(0)
+    $countedFileFraction.set(0)
     stopCount = new AbortController()
     const count = await reader.count(file, dialect, {
       signal: stopCount.signal,
       onProgress: bytesDone => {
-        if (mine === reads) $rowCountProgress.set(bytesDone / file.size)
+        if (mine === reads) $countedFileFraction.set(bytesDone / file.size)
       }
     })
     const now = $importFile.get()
@@ -174,7 +174,7 @@ export function unmappedRequiredFields(
  * field name. Leaves out columns without a field. `next` is the number of the row at which the next
  * call begins. `next` is absent at the end of the file.
  */
-export async function readFieldValues(
+export async function readRowValuesByField(
   { file, dialect, mapping }: OpenedFile,
   from: number,
   most: number
@@ -195,7 +195,11 @@ export async function readFieldValues(
 }
 
 /** Reads at most `most` rows with all of their cells, beginning with row number `from`. */
-export async function readRowCells({ file, dialect }: OpenedFile, from: number, most: number) {
+export async function readRowsWithAllCells(
+  { file, dialect }: OpenedFile,
+  from: number,
+  most: number
+) {
   const reader = await browserEnvironment().csvReader()
   return reader.take(file, dialect, { from, most })
 }

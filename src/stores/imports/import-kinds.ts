@@ -6,7 +6,7 @@ import type { createListStore } from '../lists/lists.ts'
 export type RowValues = Readonly<Record<string, string>>
 
 /** A row of an import as the server has stored it. All kinds of imports have rows of this type. */
-export interface StoredRow {
+export interface ImportRowFromServer {
   /** Number of the row, from 1. The header does not count. */
   row: number
   values: RowValues
@@ -51,7 +51,10 @@ export interface ImportKind {
    * that have the same numbers, for example when the person corrects a row.
    */
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
-  list(id: string, query: ImportRowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
+  list(
+    id: string,
+    query: ImportRowQuery
+  ): Promise<{ rows: ImportRowFromServer[]; next: number | null }>
   check(id: string): Promise<Import>
   /** Excludes rows from the run or, if `skip` is false, includes them again. */
   skip(id: string, rows: number[], skip: boolean): Promise<Import>

@@ -1,7 +1,7 @@
 import type { Import, ImportRowVerdict } from '../../contract/imports.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
-import { isMissingItemError } from '../admin/companies.ts'
+import { isUnknownOrInvalidIdError } from '../admin/companies.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { addSessionEndListener, sessionGeneration } from '../sessions.ts'
@@ -11,10 +11,10 @@ import {
   countDataRows,
   headingsOf,
   type OpenedFile,
-  readFieldValues,
+  readRowValuesByField,
   rememberColumnMapping
 } from './import-file.ts'
-import type { ImportKind, RowValues, StoredRow } from './import-kinds.ts'
+import type { ImportKind, ImportRowFromServer, RowValues } from './import-kinds.ts'
 import {
   loadSourceFileFormat,
   rememberSourceFileFormat,
@@ -38,10 +38,10 @@ export type ShownImport =
  * The rows of the shown import that have one verdict, such as `refused`. Contains only the rows
  * that are loaded.
  */
-export interface ImportRows {
+export interface ShownImportRows {
   verdict: ImportRowVerdict
   status: 'loading' | 'ready' | AppError
-  rows: readonly StoredRow[]
+  rows: readonly ImportRowFromServer[]
   /** The parameter `after` of the call that loads the next rows. `null`: there are no more rows. */
   next: number | null
 }
@@ -49,7 +49,7 @@ export interface ImportRows {
 /** The import that the page shows. */
 export const $import = personalAtom<ShownImport>({ status: 'none' })
 /** The rows that the page shows. Undefined while it shows none. */
-export const $importRows = personalAtom<ImportRows | undefined>(undefined)
+export const $importRows = personalAtom<ShownImportRows | undefined>(undefined)
 
 /**
  * Number of rows that one call sends. More rows would keep the page busy for longer than a frame.
@@ -116,7 +116,9 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     if (!isShown()) return
-    $import.set(isMissingItemError(error) ? { status: 'missing' } : { status: 'failed', error })
+    $import.set(
+      isUnknownOrInvalidIdError(error) ? { status: 'missing' } : { status: 'failed', error }
+    )
   }
 }
 
@@ -124,7 +126,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
  * Creates an import of the chosen file, sends its rows and starts the check. Returns the import's
  * id as soon as the import exists. Later errors are shown with the import.
  */
-export async function startImport(kind: ImportKind): Promise<string> {
+export async function createImportFromChosenFile(kind: ImportKind): Promise<string> {
   const file = $importFile.get()
   if (file.status !== 'read') throw new Error('no file to import')
   const rows = countDataRows(file)
@@ -155,7 +157,7 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   try {
     let item: Import | undefined
     for (let from: number | undefined = sent.from; from !== undefined; ) {
-      const part = await readFieldValues(sent.file, from, rowsPerCall)
+      const part = await readRowValuesByField(sent.file, from, rowsPerCall)
       const isFirst = from === 1
       const rows = isFirst && sent.file.dialect.hasHeader ? part.rows.slice(1) : part.rows
       if (!isShown() || place !== sent) return
@@ -184,11 +186,15 @@ export async function checkImport(kind: ImportKind, id: string): Promise<void> {
 }
 
 /**
- * Starts the run of an import, which applies its rows. With `skip`, the run leaves out refused
- * rows.
+ * Starts the run of an import, which applies its rows. With `skipsRefused`, the run leaves out
+ * refused rows.
  */
-export async function runImport(kind: ImportKind, id: string, skip: boolean): Promise<void> {
-  await showResult(kind, kind.run(id, skip))
+export async function runImport(
+  kind: ImportKind,
+  id: string,
+  skipsRefused: boolean
+): Promise<void> {
+  await showResult(kind, kind.run(id, skipsRefused))
 }
 
 async function showResult(kind: ImportKind, call: Promise<Import>): Promise<void> {
@@ -239,7 +245,7 @@ export async function correctRow(
   id: string,
   row: number,
   values: RowValues
-): Promise<StoredRow | undefined> {
+): Promise<ImportRowFromServer | undefined> {
   return judgedRow(kind, id, row, kind.store(id, row, [values]))
 }
 
@@ -252,7 +258,7 @@ export async function setRowSkipped(
   id: string,
   row: number,
   skip: boolean
-): Promise<StoredRow | undefined> {
+): Promise<ImportRowFromServer | undefined> {
   return judgedRow(kind, id, row, kind.skip(id, [row], skip))
 }
 
@@ -266,7 +272,7 @@ async function judgedRow(
   id: string,
   row: number,
   change: Promise<Import>
-): Promise<StoredRow | undefined> {
+): Promise<ImportRowFromServer | undefined> {
   const isShown = watch()
   const item = await change
   if (!isShown()) return undefined
@@ -288,7 +294,7 @@ export async function showRowsWithVerdict(
 }
 
 /** Loads more rows with the verdict that the page shows now, and adds them to the shown rows. */
-export async function loadMoreRows(kind: ImportKind): Promise<void> {
+export async function loadMoreImportRows(kind: ImportKind): Promise<void> {
   const now = $importRows.get()
   if (now?.next != null) await loadRows(kind, now.verdict, now.next, rowsPerPage)
 }
@@ -323,8 +329,11 @@ async function loadRows(
 }
 
 /** Returns all refused and skipped rows of an import in the order of the file, for a download. */
-export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<StoredRow[]> {
-  const found: StoredRow[] = []
+export async function fetchRefusedAndSkippedRows(
+  kind: ImportKind,
+  id: string
+): Promise<ImportRowFromServer[]> {
+  const found: ImportRowFromServer[] = []
   for (const verdict of ['refused', 'skipped'] as const) {
     for (let after: number | null = 0; after !== null; ) {
       const page = await kind.list(id, { verdict, after, limit: mostRowsPerPage })

@@ -1,10 +1,10 @@
 import type { Import } from '../../contract/imports.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
-import { readRowCells } from './import-file.ts'
-import type { ImportKind, RowRefusalReason, StoredRow } from './import-kinds.ts'
+import { readRowsWithAllCells } from './import-file.ts'
+import type { ImportKind, ImportRowFromServer, RowRefusalReason } from './import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from './import-memory.ts'
-import { fetchOmittedRows, findSentFile } from './imports.ts'
+import { fetchRefusedAndSkippedRows, findSentFile } from './imports.ts'
 
 interface OmittedFileOptions {
   item: Import
@@ -35,7 +35,7 @@ export async function createOmittedRowsFile(
   kind: ImportKind,
   { item, sourceFormat, labels, added, errorOf }: OmittedFileOptions
 ): Promise<Blob> {
-  const omitted = await fetchOmittedRows(kind, item.id)
+  const omitted = await fetchRefusedAndSkippedRows(kind, item.id)
   const sent = findSentFile(item.id)
   const { dialect, headings, columns } = sourceFormat ?? {
     dialect: plain,
@@ -64,13 +64,13 @@ export async function createOmittedRowsFile(
 
 async function originalRows(
   sent: NonNullable<ReturnType<typeof findSentFile>>,
-  omitted: readonly StoredRow[]
+  omitted: readonly ImportRowFromServer[]
 ): Promise<Map<number, readonly string[]>> {
   const wanted = new Set(omitted.map(({ row }) => row))
   const found = new Map<number, readonly string[]>()
   let number = sent.dialect.hasHeader ? 0 : 1
   for (let from: number | undefined = 1; from !== undefined && found.size < wanted.size; ) {
-    const part = await readRowCells(sent, from, rowsAtOnce)
+    const part = await readRowsWithAllCells(sent, from, rowsAtOnce)
     for (const { cells } of part.rows) {
       if (wanted.has(number)) found.set(number, cells)
       number += 1

@@ -14,7 +14,7 @@ export type BulkTarget<Filter> = { ids: readonly string[] } | { filter: Filter; 
  * The items that one call of a bulk change processes. `cursor` is the place at which the call
  * continues. Absent for the first call.
  */
-export type BulkStep<Filter> =
+export type BulkStepTarget<Filter> =
   | { ids: readonly string[]; filter?: never }
   | { ids?: never; filter: Filter; cursor?: string }
 
@@ -32,7 +32,7 @@ export interface RefusedItem {
   code: string
 }
 
-export interface BulkRun<Change> {
+export interface BulkRunState<Change> {
   change: Change
   status: 'running' | 'stopping' | 'stopped' | 'done' | { error: AppError }
   total: number
@@ -47,7 +47,7 @@ interface BulkRunOptions<Change, Filter> {
   /** Maximum number of items that one call processes. */
   limit: number
   /** Makes one call. `key` is its `Idempotency-Key`: a repeated call has the same key. */
-  send(change: Change, step: BulkStep<Filter>, key: string): Promise<BulkStepResult>
+  send(change: Change, step: BulkStepTarget<Filter>, key: string): Promise<BulkStepResult>
 }
 
 /**
@@ -56,7 +56,7 @@ interface BulkRunOptions<Change, Filter> {
  * with the session, or when the tab is closed or reloaded.
  */
 export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Change, Filter>) {
-  const $run = personalAtom<BulkRun<Change> | undefined>(undefined)
+  const $run = personalAtom<BulkRunState<Change> | undefined>(undefined)
   let target: BulkTarget<Filter> | undefined
   let cursor: string | undefined
   let stopping = new AbortController()
@@ -130,12 +130,12 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     return isMore
   }
 
-  function partOf(whose: BulkTarget<Filter>, treated: number): BulkStep<Filter> {
+  function partOf(whose: BulkTarget<Filter>, treated: number): BulkStepTarget<Filter> {
     if ('ids' in whose) return { ids: whose.ids.slice(treated, treated + limit) }
     return { filter: whose.filter, ...(cursor === undefined ? {} : { cursor }) }
   }
 
-  function update(changes: Partial<BulkRun<Change>>): void {
+  function update(changes: Partial<BulkRunState<Change>>): void {
     const run = $run.get()
     if (run) $run.set({ ...run, ...changes })
   }

@@ -65,7 +65,10 @@ export function toggleShownRows(selection: RowSelection, shown: readonly string[
 }
 
 /** Selects all rows of `shown` in addition to what is selected. */
-export function selectShownRows(selection: RowSelection, shown: readonly string[]): RowSelection {
+export function addShownRowsToSelection(
+  selection: RowSelection,
+  shown: readonly string[]
+): RowSelection {
   return selection.all === undefined ? { ids: new Set([...selection.ids, ...shown]) } : selection
 }
 

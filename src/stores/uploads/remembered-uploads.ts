@@ -1,6 +1,6 @@
 import { clear, createStore, del, set, values } from 'idb-keyval'
 import * as z from 'zod/mini'
-import { StoredContent } from '../../contract/requests.ts'
+import { StoredContentKind } from '../../contract/requests.ts'
 
 /** An unfinished upload of this browser, with everything needed to continue it after a reload. */
 export const RememberedUpload = z.object({
@@ -28,7 +28,7 @@ export const RememberedUpload = z.object({
   bytes: z.number(),
   category: z.object({
     id: z.string(),
-    store: StoredContent,
+    store: StoredContentKind,
     media_types: z.nullable(z.array(z.string()))
   }),
   /** Handle with which the browser can open the file again. Only some browsers provide handles. */

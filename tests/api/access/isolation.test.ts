@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pathParameters } from '../../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { poolOf } from '../../../src/server/db/open.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -345,7 +345,7 @@ describe.each([
         where company_id = $1 and group_id = "group".id and user_id = $2`,
       [world.app.companies['acme.localhost'], owner.id]
     )
-    const { usage_remaining, usage } = await owner.call(getUser, {})
+    const { usage_remaining, usage } = await owner.call(getOwnAccount, {})
     expect(usage_remaining).toEqual({
       requests: limits[0].requests - takenOf('requests'),
       storage: limits[0].storage - takenOf('storage')
@@ -392,7 +392,13 @@ describe.each([
 
 test('leaks without both layers, so that the matrix proves something', async () => {
   await using world = await makeWorld('both')
-  const reading = ['getUser', 'listCategories', 'listRequests', 'getRequest', 'headUpload']
+  const reading = [
+    'getOwnAccount',
+    'listAllowedCategories',
+    'listRequests',
+    'getRequest',
+    'headUpload'
+  ]
   const leaking = new Set<string>()
   const asked = cells.filter(({ route, actor, kind }) => {
     return reading.includes(route) && actor === 'the owner' && kind === 'own'

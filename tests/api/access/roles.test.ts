@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasCompanyPath, isCompanyAdministrationCall } from '../../../src/contract/kit/endpoint.ts'
+import {
+  hasCompanyIdInPath,
+  isCompanyAdministrationCall
+} from '../../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
@@ -97,9 +100,9 @@ describe('every role makes every call', () => {
 
 describe('the company of a call', () => {
   const acting = names.filter(name => isCompanyAdministrationCall(routeOf(name)))
-  const byPath = acting.filter(name => hasCompanyPath(routeOf(name)))
+  const byPath = acting.filter(name => hasCompanyIdInPath(routeOf(name)))
   const byHeader = acting.filter(
-    name => !hasCompanyPath(routeOf(name)) && !routeCaseOf(name).reachesOthers
+    name => !hasCompanyIdInPath(routeOf(name)) && !routeCaseOf(name).reachesOthers
   )
 
   // one middleware resolves the company, so the other routes get one company of several
@@ -152,7 +155,7 @@ describe('the company of a call', () => {
     const more = thorough.includes(name) ? [companies.suspended, randomUUID()] : []
     for (const company of [companies.beta, ...more]) {
       const there = { ...things.admin, company }
-      const header = hasCompanyPath(routeOf(name)) ? undefined : company
+      const header = hasCompanyIdInPath(routeOf(name)) ? undefined : company
       const answer = await administer(name, {
         person: people.admin,
         things: there,
@@ -167,7 +170,7 @@ describe('the company of a call', () => {
     }
     // an operator learns of a company that does not exist what an admin learns of one that does
     const missing = { person: people.operator, things: things.operator, company: randomUUID() }
-    const nowhere = hasCompanyPath(routeOf(name))
+    const nowhere = hasCompanyIdInPath(routeOf(name))
       ? { person: people.operator, things: { ...things.operator, company: randomUUID() } }
       : missing
     seen.add(comparableText(await administer(name, nowhere)))

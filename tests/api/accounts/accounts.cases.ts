@@ -15,16 +15,16 @@ import {
 export const rows: RouteCases = {
   checkMailLink: { input: readLinkInput },
   verifyEmail: { input: verifyEmailInput },
-  sendVerification: {},
+  resendOwnVerifyLink: {},
   activateUser: { input: activateUserInput },
   requestReset: { input: () => ({ email: newEmail() }) },
   resetPassword: { input: resetPasswordInput },
-  changeEmail: { input: changeEmailInput, proves: 'challenge_invalid' },
-  confirmEmail: {
+  requestEmailChange: { input: changeEmailInput, proves: 'challenge_invalid' },
+  confirmEmailChange: {
     input: async (app, person) => ({ token: await makeEmailChange(app, person) }),
     proves: 'mail_token_invalid'
   },
-  deleteUser: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' }
+  deleteOwnAccount: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' }
 }
 
 /** Returns functions that each provoke one error code of a call: `'verifyEmail proof_required'`. */
@@ -53,36 +53,39 @@ export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
     'resetPassword mail_token_used': () => twice('resetPassword'),
     'resetPassword challenge_invalid': () => late('resetPassword'),
     'resetPassword key_invalid': () => withBadKey('resetPassword'),
-    'changeEmail challenge_invalid': async () => {
-      const input = await inputOf('changeEmail')
+    'requestEmailChange challenge_invalid': async () => {
+      const input = await inputOf('requestEmailChange')
       app.wait(180)
-      return ask('changeEmail', input)
+      return ask('requestEmailChange', input)
     },
-    'changeEmail key_invalid': async () =>
-      ask('changeEmail', { ...(await inputOf('changeEmail')), public_key_jwt: 'x.y.z' }),
-    'changeEmail password_wrong': async () =>
-      ask('changeEmail', {
-        ...(await inputOf('changeEmail')),
+    'requestEmailChange key_invalid': async () =>
+      ask('requestEmailChange', {
+        ...(await inputOf('requestEmailChange')),
+        public_key_jwt: 'x.y.z'
+      }),
+    'requestEmailChange password_wrong': async () =>
+      ask('requestEmailChange', {
+        ...(await inputOf('requestEmailChange')),
         ...(await wrongAnswer())
       }),
-    'confirmEmail mail_token_invalid': () => ask('confirmEmail', { token: anyToken() }),
-    'confirmEmail mail_token_used': async () => {
-      const input = await inputOf('confirmEmail')
-      await ask('confirmEmail', input)
-      return ask('confirmEmail', input)
+    'confirmEmailChange mail_token_invalid': () => ask('confirmEmailChange', { token: anyToken() }),
+    'confirmEmailChange mail_token_used': async () => {
+      const input = await inputOf('confirmEmailChange')
+      await ask('confirmEmailChange', input)
+      return ask('confirmEmailChange', input)
     },
-    'deleteUser challenge_invalid': async () => {
-      const input = await inputOf('deleteUser')
+    'deleteOwnAccount challenge_invalid': async () => {
+      const input = await inputOf('deleteOwnAccount')
       app.wait(180)
-      return ask('deleteUser', input)
+      return ask('deleteOwnAccount', input)
     },
-    'deleteUser password_wrong': async () => ask('deleteUser', await wrongAnswer()),
-    'deleteUser last_operator': async () => {
+    'deleteOwnAccount password_wrong': async () => ask('deleteOwnAccount', await wrongAnswer()),
+    'deleteOwnAccount last_operator': async () => {
       const set = (permissions: string[]) =>
         app.owner.query('update "user" set permissions = $1 where id = $2', [permissions, ada.id])
       await app.owner.query(`update "user" set permissions = '{admin}'`)
       await set(['admin', 'operator'])
-      const response = await ask('deleteUser', await inputOf('deleteUser'))
+      const response = await ask('deleteOwnAccount', await inputOf('deleteOwnAccount'))
       await set(['admin'])
       return response
     }

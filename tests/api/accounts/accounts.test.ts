@@ -3,19 +3,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
 import {
   activateUser,
-  changeEmail,
-  confirmEmail,
-  deleteUser,
+  confirmEmailChange,
+  deleteOwnAccount,
+  requestEmailChange,
   requestReset,
+  resendOwnVerifyLink,
   resetPassword,
-  sendVerification,
   verifyEmail
 } from '../../../src/contract/accounts.ts'
 import { getDeposit } from '../../../src/contract/deposits.ts'
 import type { Endpoint } from '../../../src/contract/kit/endpoint.ts'
 import { disableUser, enableUser, resendInvitation } from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
-import { changePassword, createUser, getUser, updateUser } from '../../../src/contract/users.ts'
+import {
+  changePassword,
+  createUser,
+  getOwnAccount,
+  updateOwnAccount
+} from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { decodeTokenPayload } from '../../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/public-key-proof.ts'
@@ -95,7 +100,7 @@ function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   return service.call('localhost', endpoint, input, { token })
 }
 
-const whoIs = (token: string) => call(getUser, {}, token)
+const whoIs = (token: string) => call(getOwnAccount, {}, token)
 
 describe('a sign-up', () => {
   test('gives a pending session that may see and name itself, and nothing else', async () => {
@@ -115,7 +120,7 @@ describe('a sign-up', () => {
       pending: true,
       delivery: 'mail'
     })
-    const changed = await call(updateUser, { locale: 'fr' }, token)
+    const changed = await call(updateOwnAccount, { locale: 'fr' }, token)
     expect(changed).toMatchObject({ locale: 'fr', pending: true })
     const sha256 = 'ab'.repeat(32)
     await expect(call(getDeposit, { id: 'A'.repeat(22) }, token)).rejects.toEqual(
@@ -216,7 +221,7 @@ describe('a sign-up', () => {
   test('sends its mail again, three times an hour at most, and not to the confirmed', async () => {
     const account = await service.signUp()
     const { access_token: token } = await service.signIn(account)
-    const again = () => call(sendVerification, {}, token)
+    const again = () => call(resendOwnVerifyLink, {}, token)
     const first = await tokenOf(account.email, 'verify')
     await again()
     await again()
@@ -305,12 +310,12 @@ describe('a sign-up', () => {
     const tenant = await service.tenantOf('localhost')
     const person = await authenticate(deps, tenant, token)
     await call(verifyEmail, { token: await tokenOf(account.email, 'verify') }, token)
-    expect(await users.getUser(deps, { tenant, person, isDeveloper: false })).toMatchObject({
+    expect(await users.getOwnAccount(deps, { tenant, person, isDeveloper: false })).toMatchObject({
       id: account.id
     })
     const stranger = { ...person, id: randomUUID() }
     await expect(
-      users.getUser(deps, { tenant, person: stranger, isDeveloper: false })
+      users.getOwnAccount(deps, { tenant, person: stranger, isDeveloper: false })
     ).rejects.toEqual(errorWithCode('unauthenticated'))
   })
 
@@ -335,7 +340,7 @@ describe('a sign-up', () => {
     await using local = await makeMultiHostApp()
     const account = await local.signUp()
     const { access_token: token } = await local.signIn(account)
-    const user = await local.call('localhost', getUser, {}, { token })
+    const user = await local.call('localhost', getOwnAccount, {}, { token })
     expect(user).toMatchObject({ features: ['deposit'] })
     expect(local.sentMails).toEqual([])
   })
@@ -344,7 +349,9 @@ describe('a sign-up', () => {
     for (const host of ['localhost', 'docs.demo.test']) {
       const account = await service.signUp(host)
       const { access_token: token } = await service.signIn(account)
-      expect(await service.call(host, getUser, {}, { token })).toMatchObject({ pending: true })
+      expect(await service.call(host, getOwnAccount, {}, { token })).toMatchObject({
+        pending: true
+      })
     }
     await expect(service.signUp('closed.localhost')).rejects.toEqual(errorWithCode('signup_closed'))
   })
@@ -607,9 +614,9 @@ describe('a change of e-mail', () => {
     const public_key_jwt = next.keys.publicKeyJwt(payload)
     const challenge_response = person.keys.respond(challenge)
     const input = { email, challenge_response, public_key_jwt }
-    return service.call(person.host, changeEmail, input, { token: person.token })
+    return service.call(person.host, requestEmailChange, input, { token: person.token })
   }
-  const confirm = (token: string, by: string) => call(confirmEmail, { token }, by)
+  const confirm = (token: string, by: string) => call(confirmEmailChange, { token }, by)
 
   test('waits for the new address, and then takes e-mail and key together', async () => {
     const person = await confirmed()
@@ -634,7 +641,9 @@ describe('a change of e-mail', () => {
     const next = newAccount()
     await ask(attacker, next)
     const token = await tokenOf(next.email, 'email_confirm')
-    await expect(call(confirmEmail, { token })).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(call(confirmEmailChange, { token })).rejects.toEqual(
+      errorWithCode('unauthenticated')
+    )
     await expect(confirm(token, victim.token)).rejects.toMatchObject(invalid)
   })
 
@@ -691,12 +700,12 @@ describe('an account that is deleted', () => {
   async function remove(person: Account & { token: string }, keys = person.keys): Promise<void> {
     const challenge = await service.challengeFor(person, 'rekey')
     const input = { challenge_response: keys.respond(challenge) }
-    await service.call(person.host, deleteUser, input, { token: person.token })
+    await service.call(person.host, deleteOwnAccount, input, { token: person.token })
   }
 
   test('leaves no name, address, key or session, and its e-mail is free again', async () => {
     const person = await confirmed()
-    await service.call('localhost', updateUser, { username: 'Zora Neale' }, person)
+    await service.call('localhost', updateOwnAccount, { username: 'Zora Neale' }, person)
     await remove(person)
     await expect(whoIs(person.token)).rejects.toEqual(errorWithCode('unauthenticated'))
     await expect(service.signIn(person)).rejects.toEqual(errorWithCode('login_failed'))
@@ -731,7 +740,7 @@ describe('an account that is deleted', () => {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const { host, email, keys } = person
     const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
-    await person.call(deleteUser, { challenge_response: keys.respond(challenge) })
+    await person.call(deleteOwnAccount, { challenge_response: keys.respond(challenge) })
     const { items } = await app.call(host, verify, { items: [{ sha256 }] })
     expect(items[0]?.findings).toHaveLength(1)
   })

@@ -9,11 +9,11 @@ import {
 import { resendInvitation } from '../../../src/contract/members.ts'
 import { getChallenge, logIn } from '../../../src/contract/sessions.ts'
 import { getDemoAccount } from '../../../src/contract/setup.ts'
-import { createUser, getUser } from '../../../src/contract/users.ts'
+import { createUser, getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { mailTokenHash } from '../../../src/core/keys/public-key-proof.ts'
-import { listWaitingSignUps } from '../../../src/server/domain/accounts/signups.ts'
-import { createDemo, demoHost, fillDemo } from '../../../src/server/domain/demo/demo.ts'
+import { listUnconfirmedSignUpsWithNewLinks } from '../../../src/server/domain/accounts/signups.ts'
+import { createEmptyDemo, demoHost, fillDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../../../src/server/domain/demo-account.ts'
 import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import { makeMultiHostApp, newAccount } from '../../helpers/accounts.ts'
@@ -65,7 +65,7 @@ describe('a request to a host under localhost', () => {
 
   test('signs in with the demonstration’s published password on a developer’s machine only', async () => {
     await using app = await makeApp({ settings: own })
-    await createDemo(app.deps)
+    await createEmptyDemo(app.deps)
     // the person is made first
     await fillDemo(app.deps, () => true)
     const { email, password } = demoAccount
@@ -92,12 +92,12 @@ describe('a sign-up where no mail server is set', () => {
     await using service = await makeMultiHostApp({ dev: false })
     const account = await service.signUp('docs.demo.test')
     const { access_token: token } = await service.signIn(account)
-    const user = await service.call('docs.demo.test', getUser, {}, { token })
+    const user = await service.call('docs.demo.test', getOwnAccount, {}, { token })
     expect(user).toMatchObject({ pending: true, delivery: 'administrator' })
 
     service.wait(29 * 86_400)
     for (const deletion of expiredRowDeletions) await deletion(service.deps, service.companies.demo)
-    const [waiting, ...more] = await listWaitingSignUps(service.deps)
+    const [waiting, ...more] = await listUnconfirmedSignUpsWithNewLinks(service.deps)
     expect(more).toEqual([])
     expect(waiting).toMatchObject({
       email: account.email,
@@ -113,10 +113,12 @@ describe('a sign-up where no mail server is set', () => {
     )
     const again = (await service.signIn(account)).access_token
     await service.call('docs.demo.test', verifyEmail, { token: mailed }, { token: again })
-    expect(await service.call('docs.demo.test', getUser, {}, { token: again })).toMatchObject({
-      features: ['deposit']
-    })
-    expect(await listWaitingSignUps(service.deps)).toEqual([])
+    expect(await service.call('docs.demo.test', getOwnAccount, {}, { token: again })).toMatchObject(
+      {
+        features: ['deposit']
+      }
+    )
+    expect(await listUnconfirmedSignUpsWithNewLinks(service.deps)).toEqual([])
     const { rows } = await service.owner.query('select hash from mail_token')
     expect(JSON.stringify(rows)).not.toContain(mailed)
     await expect(
@@ -125,7 +127,7 @@ describe('a sign-up where no mail server is set', () => {
 
     const late = await service.signUp('docs.demo.test')
     service.wait(31 * 86_400)
-    expect(await listWaitingSignUps(service.deps)).toEqual([])
+    expect(await listUnconfirmedSignUpsWithNewLinks(service.deps)).toEqual([])
     await expect(service.signIn(late)).rejects.toEqual(errorWithCode('login_failed'))
   })
 
@@ -140,11 +142,11 @@ describe('a sign-up where no mail server is set', () => {
     await using service = await makeMultiHostApp({ mailServer: true })
     const account = await service.signUp()
     const { access_token: token } = await service.signIn(account)
-    expect(await service.call('localhost', getUser, {}, { token })).toMatchObject({
+    expect(await service.call('localhost', getOwnAccount, {}, { token })).toMatchObject({
       delivery: 'mail'
     })
     service.wait(25 * 3600)
-    expect(await listWaitingSignUps(service.deps)).toEqual([])
+    expect(await listUnconfirmedSignUpsWithNewLinks(service.deps)).toEqual([])
   })
 })
 
@@ -174,7 +176,7 @@ test('a name that a stranger chose is not kept where a password confirms the sig
   const username = 'Ada Lovelace'
   await service.call('localhost', verifyEmail, { token, public_key_jwt, username })
   const { access_token } = await service.signIn(owner)
-  const user = await service.call('localhost', getUser, {}, { token: access_token })
+  const user = await service.call('localhost', getOwnAccount, {}, { token: access_token })
   expect(user).toMatchObject({ username, locale: 'und' })
 })
 

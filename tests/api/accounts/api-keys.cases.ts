@@ -1,4 +1,4 @@
-import { maxApiKeys } from '../../../src/contract/kit/limits.ts'
+import { maxApiKeysPerOwner } from '../../../src/contract/kit/limits.ts'
 import type { TestApp } from '../../helpers/app.ts'
 import {
   confirmSessions,
@@ -47,7 +47,7 @@ export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   }
   const full = async (name: 'createApiKey' | 'createCompanyApiKey', more: object = {}) => {
     const isCompanys = name === 'createCompanyApiKey'
-    for (let made = 0; made < maxApiKeys; made++) await makeApiKey(app, ada, { isCompanys })
+    for (let made = 0; made < maxApiKeysPerOwner; made++) await makeApiKey(app, ada, { isCompanys })
     return ask(name, { ...(await settings(app)), ...more })
   }
   return {

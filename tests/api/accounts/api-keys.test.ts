@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deleteUser } from '../../../src/contract/accounts.ts'
+import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import {
   createApiKey,
   createCompanyApiKey,
@@ -67,7 +67,7 @@ function bodyOf({ body }: RawResponse) {
 
 async function deleteAccount({ email, keys, call }: TestPerson) {
   const { challenge } = await call(getChallenge, { email, purpose: 'rekey' })
-  await call(deleteUser, { challenge_response: keys.respond(challenge) })
+  await call(deleteOwnAccount, { challenge_response: keys.respond(challenge) })
 }
 
 async function newKey(more: object = {}) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { deleteUser } from '../../../src/contract/accounts.ts'
+import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { endpoint } from '../../../src/contract/kit/endpoint.ts'
 import { getChallenge, logOut } from '../../../src/contract/sessions.ts'
 import { confirmPassword } from '../../../src/contract/users.ts'
@@ -107,7 +107,7 @@ test.each(['login', 'signup', 'rekey'] as const)(
     await expect(ada.call(confirmPassword, given)).rejects.toEqual(
       errorWithCode('challenge_invalid')
     )
-    await expect(ada.call(deleteUser, await answer(ada))).rejects.toEqual(
+    await expect(ada.call(deleteOwnAccount, await answer(ada))).rejects.toEqual(
       errorWithCode('challenge_invalid')
     )
     await expect(ada.call(change, { to: 1 })).rejects.toEqual(

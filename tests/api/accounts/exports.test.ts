@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportOwnData } from '../../../src/contract/exports.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { listSessions } from '../../../src/contract/sessions.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 
 let app: TestApp
@@ -20,7 +20,7 @@ test('answers what the calls of the account, the sessions and the history answer
   await app.deposit(await app.signUp(), Buffer.from('three'), 'three.pdf')
   const found = await ada.call(exportOwnData, {})
   expect(found).toEqual({
-    account: await ada.call(getUser, {}),
+    account: await ada.call(getOwnAccount, {}),
     sessions: await ada.call(listSessions, {}),
     requests: await ada.call(listRequests, {}),
     complete: true
@@ -32,7 +32,7 @@ test('answers what the calls of the account, the sessions and the history answer
 test('carries no token, not even where the account would renew one', async () => {
   const eve = await app.signUp()
   app.wait(30 * 60)
-  expect(await eve.call(getUser, {})).toHaveProperty('access_token')
+  expect(await eve.call(getOwnAccount, {})).toHaveProperty('access_token')
   const response = await app.request('api.acme.localhost', {
     path: '/user/export',
     headers: { authorization: `Bearer ${eve.token}` }

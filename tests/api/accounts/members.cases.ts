@@ -42,7 +42,7 @@ export const rows: RouteCases = {
     shared: true
   },
   deleteMember: { ids: { id: 'member' }, shared: true, spends: 'member' },
-  sendVerifyLink: { ids: { id: 'sign-up' }, shared: true },
+  resendVerifyLink: { ids: { id: 'sign-up' }, shared: true },
   signOutUser: { ids: { id: 'member' }, shared: true },
   listUserSessions: { ids: { id: 'member' }, shared: true },
   getUserUsage: { ids: { id: 'member' }, shared: true },
@@ -138,9 +138,9 @@ export function refusals(stage: RefusalContext): Refusals {
         await makeCompanyWithoutHost(app)
       )
     },
-    'sendVerifyLink host_needed': async () =>
-      ask('sendVerifyLink', { id: randomUUID() }, await makeCompanyWithoutHost(app)),
-    'sendVerifyLink not_waiting': async () => ask('sendVerifyLink', { id: await invited() }),
+    'resendVerifyLink host_needed': async () =>
+      ask('resendVerifyLink', { id: randomUUID() }, await makeCompanyWithoutHost(app)),
+    'resendVerifyLink not_waiting': async () => ask('resendVerifyLink', { id: await invited() }),
     'disableUser not_oneself': () => ask('disableUser', { id: ada.id, reason: 'left' }),
     'disableUser email_unconfirmed': async () =>
       ask('disableUser', { id: await waiting(), reason: 'left' }),

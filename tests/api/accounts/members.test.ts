@@ -15,12 +15,12 @@ import {
   listUserSessions,
   listUsers,
   resendInvitation,
-  sendVerifyLink,
+  resendVerifyLink,
   setPermissions,
   signOutUser,
   updateMember
 } from '../../../src/contract/members.ts'
-import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
+import { createUser, getOwnAccount, updateOwnAccount } from '../../../src/contract/users.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeImport, requestOf } from '../../helpers/cases.ts'
@@ -94,7 +94,7 @@ describe('a person', () => {
     expect(await seen()).toBe(first)
     app.wait(25 * 60)
     ada.token = await app.signIn(ada)
-    await person.call(getUser, {})
+    await person.call(getOwnAccount, {})
     expect(Date.parse(await seen()) - Date.parse(first)).toBeGreaterThan(20 * 60_000)
   })
 
@@ -134,7 +134,7 @@ describe('a person', () => {
     const person = await app.signUp()
     const versions = [1]
     const note = async () => versions.push((await ada.call(getMember, { id: person.id })).version)
-    await person.call(updateUser, { username: 'Myself' })
+    await person.call(updateOwnAccount, { username: 'Myself' })
     await note()
     await ada.call(addGroupUser, { groupId: await newGroup(), user_id: person.id })
     await note()
@@ -163,12 +163,12 @@ describe('a person', () => {
     expect(await ada.call(listUserSessions, { id: person.id })).toHaveLength(2)
     await ada.call(signOutUser, { id: person.id })
     for (const token of [person.token, other]) {
-      await expect(person.call(getUser, {}, { token })).rejects.toEqual(
+      await expect(person.call(getOwnAccount, {}, { token })).rejects.toEqual(
         errorWithCode('unauthenticated')
       )
     }
     expect(await ada.call(listUserSessions, { id: person.id })).toEqual([])
-    await person.call(getUser, {}, { token: await app.signIn(person) })
+    await person.call(getOwnAccount, {}, { token: await app.signIn(person) })
     expect(await actionsOf(person.id)).toEqual(['user.sign_out'])
   })
 
@@ -176,7 +176,7 @@ describe('a person', () => {
     const person = await app.signUp()
     await ada.call(addGroupUser, { groupId: await newGroup(), user_id: person.id })
     await app.deposit(person, randomBytes(500))
-    const mine = await person.call(getUser, {})
+    const mine = await person.call(getOwnAccount, {})
     const { total, groups } = await ada.call(getUserUsage, { id: person.id })
     expect(total).toEqual(mine.usage)
     expect(total.own).toEqual({ requests_used: 1, storage_used: 500 })
@@ -423,7 +423,7 @@ describe('deleting', () => {
     const done = await app.deposit(person, randomBytes(400))
     await ada.call(updateMember, { id: person.id, username: 'Secret name' })
     await ada.call(deleteMember, { id: person.id })
-    await expect(person.call(getUser, {})).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(person.call(getOwnAccount, {})).rejects.toEqual(errorWithCode('unauthenticated'))
     await expect(ada.call(getMember, { id: person.id })).rejects.toEqual(errorWithCode('not_found'))
     await expect(ada.call(deleteMember, { id: person.id })).rejects.toEqual(
       errorWithCode('not_found')
@@ -487,7 +487,7 @@ describe('a person who waits', () => {
 
   test('gets in by the link that the administrator copies, and keeps the id', async () => {
     const { id, email } = await makeSignUp(app)
-    const { link } = await ada.call(sendVerifyLink, { id })
+    const { link } = await ada.call(resendVerifyLink, { id })
     const url = new URL(link ?? '')
     expect(url.pathname).toBe('/en/verify-account')
     const token = new URLSearchParams(url.hash.slice(1)).get('t') ?? ''
@@ -497,7 +497,7 @@ describe('a person who waits', () => {
     const public_key_jwt = await publicKeyJwtFor(app, 'verify', { email, token })
     await app.call(ada.host, verifyEmail, { token, public_key_jwt, username: 'Walt' })
     expect(await ada.call(getMember, { id })).toMatchObject({ state: 'active', username: 'Walt' })
-    await expect(ada.call(sendVerifyLink, { id })).rejects.toEqual(errorWithCode('not_waiting'))
+    await expect(ada.call(resendVerifyLink, { id })).rejects.toEqual(errorWithCode('not_waiting'))
     expect(await actionsOf(id)).toEqual(['user.verify_link', 'user.sign_up'])
   })
 
@@ -505,7 +505,7 @@ describe('a person who waits', () => {
     const { id, email, keys } = await makeSignUp(app)
     const token = await app.signIn({ host: ada.host, email, keys })
     await ada.call(deleteMember, { id })
-    await expect(app.call(ada.host, getUser, {}, { token })).rejects.toEqual(
+    await expect(app.call(ada.host, getOwnAccount, {}, { token })).rejects.toEqual(
       errorWithCode('unauthenticated')
     )
     await expect(ada.call(getMember, { id })).rejects.toEqual(errorWithCode('not_found'))
@@ -687,8 +687,8 @@ describe('a bulk change', () => {
       [missing]: 'not_found',
       [foreigner.id]: 'not_found'
     })
-    await expect(person.call(getUser, {})).rejects.toEqual(errorWithCode('account_disabled'))
-    await foreigner.call(getUser, {})
+    await expect(person.call(getOwnAccount, {})).rejects.toEqual(errorWithCode('account_disabled'))
+    await foreigner.call(getOwnAccount, {})
     const again = await bulk({ action: 'disable', reason: 'abuse', ids: [person.id] })
     expect(again).toMatchObject({ done: [], unchanged: [person.id] })
     expect(await ada.call(getMember, { id: person.id })).toMatchObject({
@@ -714,7 +714,7 @@ describe('a bulk change', () => {
     expect((await bulk({ action: 'sign_out', ids })).done.sort()).toEqual(
       [person.id, invitee].sort()
     )
-    await expect(person.call(getUser, {})).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(person.call(getOwnAccount, {})).rejects.toEqual(errorWithCode('unauthenticated'))
     await ada.call(disableUser, { id: invitee, reason: 'left' })
     expect(await bulk({ action: 'enable', ids })).toMatchObject({
       done: [invitee],

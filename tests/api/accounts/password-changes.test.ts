@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { logIn } from '../../../src/contract/sessions.ts'
-import { changePassword, getUser } from '../../../src/contract/users.ts'
+import { changePassword, getOwnAccount } from '../../../src/contract/users.ts'
 import type { PublicKeyPayload } from '../../../src/core/keys/public-key-jwt.ts'
 import {
   type Account,
@@ -47,7 +47,7 @@ async function signedIn(account: Account): Promise<string> {
   return (await service.signIn(account)).access_token
 }
 
-const getsUser = (token: string) => service.call('localhost', getUser, {}, { token })
+const getsUser = (token: string) => service.call('localhost', getOwnAccount, {}, { token })
 
 test('replaces the key: the new password signs in, the old one does not', async () => {
   const account = await service.signUp()

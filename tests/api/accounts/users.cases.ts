@@ -13,8 +13,8 @@ import { newEmail } from '../../helpers/client.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 
 export const rows: RouteCases = {
-  getUser: {},
-  updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
+  getOwnAccount: {},
+  updateOwnAccount: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },
   changePassword: { input: changePasswordInput, proves: 'challenge_invalid' },
   confirmPassword: { input: confirmPasswordInput, proves: 'challenge_invalid' }
@@ -92,7 +92,10 @@ export async function signUpInput(app: TestApp): Promise<object> {
  * Returns the input of a password change. The new key is the current one, so that the person can
  * still sign in with it.
  */
-async function changePasswordInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+async function changePasswordInput(
+  app: TestApp,
+  { host, email, keys }: TestPerson
+): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
   const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
   return {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
+import { createUser, getOwnAccount, updateOwnAccount } from '../../../src/contract/users.ts'
 import {
   type Account,
   type MultiHostApp,
@@ -20,7 +20,7 @@ test('signs a person up, active at once and in the default group', async () => {
   const account = await service.signUp()
   const { access_token: token } = await service.signIn(account)
 
-  expect(await service.call('localhost', getUser, {}, { token })).toEqual({
+  expect(await service.call('localhost', getOwnAccount, {}, { token })).toEqual({
     id: account.id,
     email: account.email,
     username: 'Ada Lovelace',
@@ -50,7 +50,9 @@ test('keeps the language chosen at sign-up', async () => {
     locale: 'fr'
   })
   const { access_token: token } = await service.signIn(account)
-  expect(await service.call('localhost', getUser, {}, { token })).toMatchObject({ locale: 'fr' })
+  expect(await service.call('localhost', getOwnAccount, {}, { token })).toMatchObject({
+    locale: 'fr'
+  })
 })
 
 test('takes an e-mail in any spelling for the same one', async () => {
@@ -238,7 +240,7 @@ test('takes signatures with high and with low s', async () => {
 test('changes the name and the language, each alone', async () => {
   const { access_token: token } = await service.signIn(await service.signUp())
   const update = (input: { username?: string; locale?: 'en' | 'fr' }) =>
-    service.call('localhost', updateUser, input, { token })
+    service.call('localhost', updateOwnAccount, input, { token })
 
   expect(await update({ locale: 'fr' })).toMatchObject({ username: 'Ada Lovelace', locale: 'fr' })
   expect(await update({ username: ' Grace Hopper ' })).toMatchObject({
@@ -260,7 +262,7 @@ test('gathers the features of all groups', async () => {
     [service.companies.localhost, account.id]
   )
   const { access_token: token } = await service.signIn(account)
-  expect(await service.call('localhost', getUser, {}, { token })).toMatchObject({
+  expect(await service.call('localhost', getOwnAccount, {}, { token })).toMatchObject({
     features: ['archive', 'deposit']
   })
 })
@@ -286,7 +288,7 @@ test('says what is used of which limit, until when, over all groups', async () =
     )
   }
   const { access_token: token } = await service.signIn(account)
-  const { usage, usage_remaining } = await service.call('localhost', getUser, {}, { token })
+  const { usage, usage_remaining } = await service.call('localhost', getOwnAccount, {}, { token })
   expect(usage).toMatchObject({
     requests_used: 8,
     requests_limit: 1200,

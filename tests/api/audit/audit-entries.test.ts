@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { deleteUser } from '../../../src/contract/accounts.ts'
+import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { updateDomain } from '../../../src/contract/domains.ts'
 import { disableUser, enableUser, resendInvitation } from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
@@ -355,7 +355,12 @@ test('forgets what it says of a person whose account is deleted, and keeps that 
   const token = await app.signIn(ada)
   const { email, host } = ada
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
-  await app.call(host, deleteUser, { challenge_response: ada.keys.respond(challenge) }, { token })
+  await app.call(
+    host,
+    deleteOwnAccount,
+    { challenge_response: ada.keys.respond(challenge) },
+    { token }
+  )
   const { rows } = await app.owner.query(
     `select action, actor_id, v.seq as value from audit_entry e
        left join audit_value v using (company_id, seq) where target_id = $1 order by e.seq`,

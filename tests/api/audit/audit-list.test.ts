@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
-import { deleteUser } from '../../../src/contract/accounts.ts'
+import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { type AuditLogEntry, listAuditEntries } from '../../../src/contract/audit.ts'
 import { listDeposits } from '../../../src/contract/company-deposits.ts'
 import {
@@ -316,7 +316,7 @@ async function deleteAccount(person: TestPerson): Promise<void> {
   const token = await app.signIn(person)
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
   const input = { challenge_response: person.keys.respond(challenge) }
-  await app.call(host, deleteUser, input, { token })
+  await app.call(host, deleteOwnAccount, input, { token })
 }
 
 async function exported(filter: Filter): Promise<string> {

@@ -18,7 +18,7 @@ const settings = {
 }
 
 export const rows: RouteCases = {
-  listCategories: {},
+  listAllowedCategories: {},
   listCompanyCategories: {
     input: () => ({
       limit: 10,

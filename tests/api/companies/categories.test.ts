@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listCategories } from '../../../src/contract/categories.ts'
+import { listAllowedCategories } from '../../../src/contract/categories.ts'
 import { createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { parseCanonicalJson } from '../../../src/core/evidence/canonical-json.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -50,11 +50,11 @@ function declare(bytes: Uint8Array, more: object = {}) {
 }
 
 test('shows the rules of a category', async () => {
-  expect(await ada.call(listCategories, {})).toMatchObject([
+  expect(await ada.call(listAllowedCategories, {})).toMatchObject([
     { keep_originals: 'person', default: true, store: 'file', media_types: null }
   ])
   await rule({ originals: 'yes', store: 'fingerprint', media_types: ['application/pdf'] })
-  expect(await ada.call(listCategories, {})).toMatchObject([
+  expect(await ada.call(listAllowedCategories, {})).toMatchObject([
     { keep_originals: 'yes', store: 'fingerprint', media_types: ['application/pdf'] }
   ])
 })
@@ -81,7 +81,7 @@ test('takes the listed media types only, by the file as it was chosen', async ()
 test('records a fingerprint at once and keeps nothing else', async () => {
   await rule({ store: 'fingerprint' })
   const bytes = randomBytes(500)
-  const before = (await ada.call(getUser, {})).usage_remaining
+  const before = (await ada.call(getOwnAccount, {})).usage_remaining
   const { rows: blobs } = await app.owner.query('select count(*)::int as count from blob')
   const answer = await declare(bytes)
   if ('duplicate' in answer) throw new Error('the file is new')
@@ -99,7 +99,7 @@ test('records a fingerprint at once and keeps nothing else', async () => {
   expect(await app.owner.query('select count(*)::int as count from blob')).toMatchObject({
     rows: blobs
   })
-  const { requests, storage } = (await ada.call(getUser, {})).usage_remaining
+  const { requests, storage } = (await ada.call(getOwnAccount, {})).usage_remaining
   expect([requests, storage]).toEqual([(before.requests ?? 0) - 1, before.storage])
 
   const { items } = await app.call('acme.localhost', verify, { items: [{ sha256: sha256(bytes) }] })
@@ -178,7 +178,7 @@ describe('a deposit that names no category', () => {
     await app.owner.query('update category set is_default = true where id = $1', [other])
     const { request } = uploadOf(await undeclared())
     expect(request).toMatchObject({ category_id: other })
-    expect(await ada.call(listCategories, {})).toMatchObject([
+    expect(await ada.call(listAllowedCategories, {})).toMatchObject([
       { id: other, default: true },
       { id: ada.category, default: false }
     ])
@@ -190,7 +190,10 @@ describe('a deposit that names no category', () => {
       code: 'category_required',
       categories: options
     })
-    expect(await ada.call(listCategories, {})).toMatchObject([{ id: ada.category }, { id: other }])
+    expect(await ada.call(listAllowedCategories, {})).toMatchObject([
+      { id: ada.category },
+      { id: other }
+    ])
   })
 
   test('never goes to a default that the caller may not use', async () => {

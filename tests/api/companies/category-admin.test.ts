@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listCategories } from '../../../src/contract/categories.ts'
+import { listAllowedCategories } from '../../../src/contract/categories.ts'
 import {
   type CategoryDetails,
   createCategory,
@@ -51,7 +51,7 @@ describe('creating a category', () => {
       group_ids: []
     })
     expect(await ada.call(getCategory, { id: category.id })).toEqual(category)
-    expect(await ada.call(listCategories, {})).not.toContainEqual(
+    expect(await ada.call(listAllowedCategories, {})).not.toContainEqual(
       expect.objectContaining({ id: category.id })
     )
   })

@@ -14,7 +14,7 @@ import { getDomainConfig } from '../../../src/contract/domains.ts'
 import type { Endpoint } from '../../../src/contract/kit/endpoint.ts'
 import { changeUsers, deleteMember, listUsers } from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
-import { createUser, getUser } from '../../../src/contract/users.ts'
+import { createUser, getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { mailTokenHash } from '../../../src/core/keys/public-key-proof.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -136,7 +136,7 @@ test('that are suspended are refused every call but keep their pages, until they
   expect(suspended.suspended?.reason).toBe('abuse')
   expect(await stream.ended()).toBeLessThan(5000)
   expect(stream.events.at(-1)?.event).toBe('disabled')
-  await expect(bea.call(getUser, {})).rejects.toMatchObject({
+  await expect(bea.call(getOwnAccount, {})).rejects.toMatchObject({
     code: 'account_disabled',
     disabled: { scope: 'company', reason: 'abuse' }
   })
@@ -146,12 +146,12 @@ test('that are suspended are refused every call but keep their pages, until they
   await expect(asked).rejects.toMatchObject({ code: 'account_disabled' })
   expect((await app.call(host, getDomainConfig, { domain: host })).company).toBeDefined()
   // others go on
-  expect((await olga.call(getUser, {})).id).toBe(olga.id)
+  expect((await olga.call(getOwnAccount, {})).id).toBe(olga.id)
 
   const again = await olga.call(suspendCompany, { id, reason: 'payment' })
   expect(again.suspended).toEqual({ reason: 'payment', since: suspended.suspended?.since })
   expect((await olga.call(resumeCompany, { id })).suspended).toBeNull()
-  expect((await bea.call(getUser, {})).id).toBe(bea.id)
+  expect((await bea.call(getOwnAccount, {})).id).toBe(bea.id)
   expect((await app.patch(bea, upload, bytes.subarray(4), 4)).status).toBe(204)
   expect((await app.until(bea, request.id, ['done', 'failed'])).state).toBe('done')
 })
@@ -237,7 +237,7 @@ test('are created with a host, keys, a group and an administrator who is invited
   const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'activate', nonce, th })
   await app.call(host, activateUser, { token, username: 'Zoé', public_key_jwt })
   const zoe = { token: await app.signIn({ host, email, keys }) }
-  const user = await app.call(host, getUser, {}, zoe)
+  const user = await app.call(host, getOwnAccount, {}, zoe)
   expect(user).toMatchObject({ permissions: ['admin'], features: ['deposit'], locale: 'fr' })
   expect(
     await app.call(host, updateCompany, { id: opened.id, name: 'Zoé SARL' }, zoe)

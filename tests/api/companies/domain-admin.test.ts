@@ -18,7 +18,7 @@ import { listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
 import { readDomain } from '../../../src/server/domain/companies/domain-admin.ts'
-import { recheckDomains } from '../../../src/server/domain/host-proofs/domain-checks.ts'
+import { recheckDueDomains } from '../../../src/server/domain/host-proofs/domain-checks.ts'
 import { checkDomainsJob } from '../../../src/server/jobs/check-domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, domainIdOf, requestOf } from '../../helpers/cases.ts'
@@ -249,7 +249,7 @@ async function ageAndRecheck(
        failing_since = failing_since - $2 * interval '1 day' where host like $1`,
     [pattern, days]
   )
-  while (await recheckDomains(app.deps, app.companies[company]));
+  while (await recheckDueDomains(app.deps, app.companies[company]));
 }
 
 test('a record that goes missing ends the domain after seven days, and its return brings it back', async () => {

@@ -4,8 +4,8 @@ import {
   getDomain,
   getDomainConfig,
   getDomainThemes,
+  publishEarlierTheme,
   publishTheme,
-  restoreTheme,
   saveThemeDraft,
   updateDomain
 } from '../../../src/contract/domains.ts'
@@ -58,13 +58,13 @@ test('a draft is public when it is published, and not before', async () => {
 
 test('restores an earlier look under a new number', async () => {
   const { published, versions } = await ada.call(getDomainThemes, { id })
-  const restored = await ada.call(restoreTheme, { id, number: 1 })
+  const restored = await ada.call(publishEarlierTheme, { id, number: 1 })
   expect(restored.published.number).toBe(published.number + 1)
   expect(restored.versions[0]).toMatchObject({ restored: 1, by: { id: ada.id } })
   expect(restored.versions.slice(1)).toEqual(versions)
   expect((await config()).theme).toEqual(restored.published.theme)
   expect(restored.published.theme).not.toEqual(published.theme)
-  await expect(ada.call(restoreTheme, { id, number: 99 })).rejects.toMatchObject({
+  await expect(ada.call(publishEarlierTheme, { id, number: 99 })).rejects.toMatchObject({
     code: 'not_found'
   })
 })
@@ -93,7 +93,7 @@ test('a change that has not seen the latest one is refused', async () => {
   for (const late of [
     () => ada.call(saveThemeDraft, { id, colors: colors('#654321') }, { version }),
     () => ada.call(publishTheme, { id }, { version }),
-    () => ada.call(restoreTheme, { id, number: 1 }, { version }),
+    () => ada.call(publishEarlierTheme, { id, number: 1 }, { version }),
     () => ada.call(deleteThemeDraft, { id }, { version })
   ]) {
     await expect(late()).rejects.toMatchObject({ code: 'changed_meanwhile' })

@@ -55,7 +55,7 @@ export const rows: RouteCases = {
   saveThemeDraft: { input: () => look, ids: { id: 'domain' }, shared: true },
   deleteThemeDraft: { ids: { id: 'domain' }, shared: true },
   publishTheme: { ids: { id: 'domain' }, shared: true },
-  restoreTheme: { input: () => ({ number: 1 }), ids: { id: 'domain' }, shared: true },
+  publishEarlierTheme: { input: () => ({ number: 1 }), ids: { id: 'domain' }, shared: true },
   getDomainConfig: { ids: { domain: 'host' }, refusal: 'unknown_domain', shared: true }
 }
 
@@ -127,12 +127,12 @@ export function refusals(stage: RefusalContext): Refusals {
       return ask('saveThemeDraft', { id, logo: '<script/>' })
     },
     ...Object.fromEntries(
-      (['saveThemeDraft', 'deleteThemeDraft', 'publishTheme', 'restoreTheme'] as const).map(
+      (['saveThemeDraft', 'deleteThemeDraft', 'publishTheme', 'publishEarlierTheme'] as const).map(
         name => [
           `${name} changed_meanwhile`,
           async () => {
             const id = await domainIdOf(app.owner, 'acme.localhost')
-            const input = name === 'restoreTheme' ? { id, number: 1 } : { id }
+            const input = name === 'publishEarlierTheme' ? { id, number: 1 } : { id }
             return ask(name, input, { 'if-match': '"999"' })
           }
         ]

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listCategories } from '../../../src/contract/categories.ts'
+import { listAllowedCategories } from '../../../src/contract/categories.ts'
 import { getCompany } from '../../../src/contract/companies.ts'
 import { listCompanyCategories } from '../../../src/contract/company-categories.ts'
 import {
@@ -15,7 +15,7 @@ import {
   updateGroup
 } from '../../../src/contract/groups.ts'
 import { disableUser, listUsers } from '../../../src/contract/members.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
@@ -55,7 +55,7 @@ test('take ids in upper case as the same ids', async () => {
   await ada.call(addGroupUser, { groupId: upper.groupId, user_id: upper.userId })
   await ada.call(removeGroupUser, upper)
   await ada.call(disableUser, { id: upper.userId, reason: 'left' })
-  await expect(person.call(getUser, {})).rejects.toMatchObject({ code: 'account_disabled' })
+  await expect(person.call(getOwnAccount, {})).rejects.toMatchObject({ code: 'account_disabled' })
   await ada.call(deleteGroup, { id: upper.groupId })
   await expect(
     ada.call(disableUser, { id: ada.id.toUpperCase(), reason: 'left' })
@@ -226,7 +226,7 @@ describe('limits', () => {
       storage_remaining: 0,
       resets_at: null
     })
-    const { usage } = await member.call(getUser, {})
+    const { usage } = await member.call(getOwnAccount, {})
     expect(usage).toMatchObject({ requests_used: 3, requests_remaining: 0, storage_used: 300 })
     await expect(app.reserve(member, randomBytes(100))).rejects.toMatchObject({
       figures: { used: 3, limit: 1 }
@@ -257,15 +257,15 @@ describe('members and categories', () => {
       { id: member.id, username: 'Ada Lovelace', email: member.email, state: 'active' }
     ])
     expect(await ada.call(listCompanyCategories, { id: company, group: groupId })).toHaveLength(1)
-    expect(await member.call(listCategories, {})).toMatchObject([{ id: ada.category }])
-    expect((await member.call(getUser, {})).features).toEqual(['deposit'])
+    expect(await member.call(listAllowedCategories, {})).toMatchObject([{ id: ada.category }])
+    expect((await member.call(getOwnAccount, {})).features).toEqual(['deposit'])
 
     for (let time = 0; time < 2; time++) {
       await ada.call(removeGroupCategory, { groupId, categoryId: ada.category })
       await ada.call(removeGroupUser, { groupId, userId: member.id })
     }
-    expect(await member.call(listCategories, {})).toEqual([])
-    expect((await member.call(getUser, {})).features).toEqual([])
+    expect(await member.call(listAllowedCategories, {})).toEqual([])
+    expect((await member.call(getOwnAccount, {})).features).toEqual([])
     expect(await ada.call(getGroup, { id: groupId })).toMatchObject({
       user_count: 0,
       category_ids: []

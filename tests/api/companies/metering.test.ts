@@ -10,8 +10,8 @@ import {
   updateGroup
 } from '../../../src/contract/groups.ts'
 import { AppError } from '../../../src/contract/kit/errors.ts'
-import { getUsage } from '../../../src/contract/overview.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getUsageByDay } from '../../../src/contract/overview.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { batchForm, batchItem, postBatch } from '../../helpers/deposits/batches.ts'
@@ -168,7 +168,7 @@ describe('one act', () => {
           expect(usage.storage_remaining).toBe(left(max_storage, usage.storage_used))
         }
         // the drawer and the account page of each person
-        const users = await Promise.all(people.map(person => person.call(getUser, {})))
+        const users = await Promise.all(people.map(person => person.call(getOwnAccount, {})))
         const allLeft = (of: (usage: (typeof shown)[number]['usage']) => number | null) =>
           shown.reduce<number | null>((all, { usage }) => {
             const more = of(usage)
@@ -203,7 +203,7 @@ describe('one act', () => {
           bytes: total.bytes
         })
         for (const group of [undefined, ...groups]) {
-          const days = await ada.call(getUsage, { id: company, group })
+          const days = await ada.call(getUsageByDay, { id: company, group })
           const today = days.at(-1)
           if (group === undefined) {
             expect(today).toMatchObject({
@@ -308,7 +308,7 @@ test('a window of thirty days ends to the millisecond', async () => {
     retryAfter: 1
   })
   for (now of [boundary, boundary + 1]) {
-    expect((await ada.call(getUser, {})).usage).toMatchObject({ resets_at: next })
+    expect((await ada.call(getOwnAccount, {})).usage).toMatchObject({ resets_at: next })
     await check(1)
   }
   await expect(check(1)).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import type { RouteCases } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
-  getUsage: {
+  getUsageByDay: {
     input: () => ({ from: '2026-01-01', to: '2026-03-01' }),
     ids: { id: 'company', group: 'group' },
     shared: true

@@ -8,7 +8,7 @@ import {
   type AttentionKind,
   getAttention,
   getAttentionOfAllCompanies,
-  getUsage
+  getUsageByDay
 } from '../../../src/contract/overview.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import type { CompanyId } from '../../../src/server/db/scope.ts'
@@ -123,7 +123,7 @@ describe('the usage by day', () => {
   })
 
   function usage(query: { group?: string | undefined; from?: string; to?: string } = {}) {
-    return ada.call(getUsage, { id: company, ...query }, { token: ada.token })
+    return ada.call(getUsageByDay, { id: company, ...query }, { token: ada.token })
   }
 
   async function untilDone(id: string): Promise<void> {

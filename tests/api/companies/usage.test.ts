@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createDeposit } from '../../../src/contract/deposits.ts'
 import { AppError } from '../../../src/contract/kit/errors.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { errorForCaller } from '../../../src/server/api/kit/responses.ts'
 import { inCompany, type Tx } from '../../../src/server/db/scope.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
-import { readTotalAndOwnUsage } from '../../../src/server/domain/limits/usage.ts'
+import { readUsageOfPersonAndGroups } from '../../../src/server/domain/limits/usage.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom } from '../../helpers/random.ts'
 import { retryWhileBusy } from '../../helpers/retry-while-busy.ts'
@@ -80,7 +80,10 @@ test('takes from the other group what the one with most requests has no room for
   const ada = await app.signUp()
   await addGroup(app, ada, { max_requests: 100, max_storage: 50 })
   await app.reserve(ada, bytes(500))
-  expect((await ada.call(getUser, {})).usage_remaining).toEqual({ requests: 101, storage: 550 })
+  expect((await ada.call(getOwnAccount, {})).usage_remaining).toEqual({
+    requests: 101,
+    storage: 550
+  })
   await expect(app.reserve(ada, bytes(501))).rejects.toMatchObject({
     code: 'storage_limit_reached'
   })
@@ -153,7 +156,7 @@ test('shows what two people of one group used, each their own and both the group
   expect(await ownOf(nobody)).toEqual({ requests_used: 0, storage_used: 0 })
   expect(await unevenUsage(app)).toEqual([])
   for (const person of [ada, bob, nobody]) {
-    const { usage } = await person.call(getUser, {})
+    const { usage } = await person.call(getOwnAccount, {})
     expect(usage).toMatchObject({ requests_used: 7, storage_used: 1500 })
   }
 
@@ -224,12 +227,12 @@ test('gives requests anew with the period and never gives room anew', async () =
     code: 'request_limit_reached'
   })
   app.wait(61)
-  expect((await beforeMidnight.call(getUser, {})).usage_remaining).toEqual({
+  expect((await beforeMidnight.call(getOwnAccount, {})).usage_remaining).toEqual({
     requests: 2,
     storage: 40
   })
   const token = await app.signIn(ada)
-  const ownOfAda = async () => (await ada.call(getUser, {}, { token })).usage?.own
+  const ownOfAda = async () => (await ada.call(getOwnAccount, {}, { token })).usage?.own
   expect(await ownOfAda()).toEqual({ requests_used: 0, storage_used: 60 })
   await expect(app.reserve(beforeMidnight, bytes(41))).rejects.toMatchObject({
     code: 'storage_limit_reached'
@@ -243,7 +246,7 @@ test('gives requests anew with the period and never gives room anew', async () =
     `select used::int, reserved::int from usage where kind = 'requests' order by period_start`
   )
   expect(rows[0]).toEqual({ used: 2, reserved: 0 })
-  expect((await beforeMidnight.call(getUser, {})).usage_remaining.requests).toBe(2)
+  expect((await beforeMidnight.call(getOwnAccount, {})).usage_remaining.requests).toBe(2)
   expect(await ownOfAda()).toEqual({ requests_used: 0, storage_used: 60 })
 })
 
@@ -272,7 +275,7 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   expect(await endNextIdleUpload(app.deps, company)).toBe(true)
   expect(await endNextIdleUpload(app.deps, company)).toBe(false)
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 0 }, { used: 0, reserved: 0 }))
-  const { usage } = await ada.call(getUser, {}, { token: await app.signIn(ada) })
+  const { usage } = await ada.call(getOwnAccount, {}, { token: await app.signIn(ada) })
   expect(usage?.own).toEqual({ requests_used: 0, storage_used: 0 })
 })
 
@@ -303,7 +306,7 @@ test('lets a lowered limit stop new deposits and none that are under way', async
   const ada = await app.signUp()
   const { request, upload } = await app.reserve(ada, bytes(500))
   await setLimits(app, { max_requests: 0, max_storage: 10 })
-  expect((await ada.call(getUser, {})).usage_remaining).toEqual({ requests: 0, storage: 0 })
+  expect((await ada.call(getOwnAccount, {})).usage_remaining).toEqual({ requests: 0, storage: 0 })
   await expect(app.reserve(ada, bytes(1))).rejects.toMatchObject({ code: 'request_limit_reached' })
   expect((await app.patch(ada, upload, bytes(500))).status).toBe(204)
   await app.until(ada, request.id, ['done'])
@@ -344,7 +347,11 @@ test.each([
       return rows
     }
     const counting = Object.assign(Object.create(tx), { run })
-    return readTotalAndOwnUsage(counting, { company_id, user_id: ada.id, now: app.deps.clock() })
+    return readUsageOfPersonAndGroups(counting, {
+      company_id,
+      user_id: ada.id,
+      now: app.deps.clock()
+    })
   })
   expect(total.requests_used).toBe(100 + periods - 1)
   // those of the group, and the person's own
@@ -403,7 +410,7 @@ async function addGroup(app: TestApp, person: TestPerson, limits: Limits): Promi
 }
 
 async function ownOf(person: Pick<TestPerson, 'call'>) {
-  return (await person.call(getUser, {})).usage?.own
+  return (await person.call(getOwnAccount, {})).usage?.own
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type RawEndpoint
 } from '../../../src/contract/kit/endpoint.ts'
 import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import en from '../../../src/i18n/en/fields.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/fields.json' with { type: 'json' }
 import {
@@ -503,7 +503,7 @@ describe('a deposit that cannot be', () => {
       code: 'storage_limit_reached',
       figures: { used: 0, limit: 1000 }
     })
-    const { usage_remaining } = await bob.call(getUser, {})
+    const { usage_remaining } = await bob.call(getOwnAccount, {})
     expect(usage_remaining).toEqual({ requests: 1, storage: 1000 })
     await small.reserve(bob, Buffer.alloc(1000))
     const before = await summarizeDatabase(small.owner)

@@ -121,11 +121,11 @@ describe('the routes', () => {
     expect(open.sort()).toEqual([
       'activateUser',
       'checkMailLink',
-      'createOperator',
+      'createFirstOperator',
       'createUser',
       'getChallenge',
       'getDemoAccount',
-      'getDocs',
+      'redirectToApiDocs',
       'getDomainConfig',
       'getHealth',
       'getOpenApi',
@@ -140,10 +140,10 @@ describe('the routes', () => {
     const pending = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.pending)
     expect(pending.map(([name]) => name).sort()).toEqual([
       'checkMailLink',
-      'getUser',
+      'getOwnAccount',
       'logOut',
-      'sendVerification',
-      'updateUser',
+      'resendOwnVerifyLink',
+      'updateOwnAccount',
       'verifyEmail'
     ])
   })

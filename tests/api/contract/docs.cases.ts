@@ -2,5 +2,5 @@ import type { RouteCases } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
   getOpenApi: {},
-  getDocs: { status: 302 }
+  redirectToApiDocs: { status: 302 }
 }

@@ -8,7 +8,7 @@ import {
   type RawEndpoint
 } from '../../../src/contract/kit/endpoint.ts'
 import { AppError, errorCodes } from '../../../src/contract/kit/errors.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf, uploadBytes } from '../../helpers/cases.ts'
 import {
@@ -147,7 +147,7 @@ async function newUpload(): Promise<string> {
 }
 
 afterEach(async () => {
-  await ada.call(getUser, {}) // who had been signed out would have been refused and nothing else
+  await ada.call(getOwnAccount, {}) // who had been signed out would have been refused and nothing else
 })
 
 function expectNoFailure(): void {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
   activateUser,
-  confirmEmail,
+  confirmEmailChange,
   requestReset,
   resetPassword,
   verifyEmail
@@ -155,7 +155,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const session = await app.signIn({ ...moving, host })
   plant('token', session)
   links.push({
-    use: (token = own) => app.call(host, confirmEmail, { token }, { token: session })
+    use: (token = own) => app.call(host, confirmEmailChange, { token }, { token: session })
   })
   return links
 }

@@ -7,7 +7,12 @@ import { listRequests } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { inCompany, type toCompanyId } from '../../../src/server/db/scope.ts'
 import { removeDemoCompany } from '../../../src/server/domain/companies/companies.ts'
-import { createDemo, demoHost, fillDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
+import {
+  createEmptyDemo,
+  demoHost,
+  fillDemo,
+  findDemo
+} from '../../../src/server/domain/demo/demo.ts'
 import { demoHistory, sha256Hex } from '../../../src/server/domain/demo/demo-documents.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
@@ -21,7 +26,7 @@ let app: TestApp
 let demo: { company_id: ReturnType<typeof toCompanyId>; user_id: string }
 beforeAll(async () => {
   app = await makeApp()
-  await createDemo(app.deps)
+  await createEmptyDemo(app.deps)
   expect(await fillDemo(app.deps, () => false)).toBe(true)
   const found = await findDemo(app.deps)
   if (found?.state !== 'ready') throw new Error('the demonstration is not ready')
@@ -116,7 +121,7 @@ test('adds nothing when it is complete, and when two fill it at the same time', 
 
 test('goes on where a stop left it', async () => {
   await using other = await makeApp()
-  await createDemo(other.deps)
+  await createEmptyDemo(other.deps)
   let left = 12
   expect(await fillDemo(other.deps, () => left-- === 0)).toBe(false)
   expect((await findDemo(other.deps))?.state).toBe('seeding')
@@ -138,7 +143,7 @@ test.each([
   ['between the bytes and the record', 'keep']
 ] as const)('leaves nothing to other jobs when it is killed %s', async (_title, step) => {
   await using other = await makeApp()
-  await createDemo(other.deps)
+  await createEmptyDemo(other.deps)
   const { stage, keep } = other.deps.blobs
   let steps = 0
   const dieOnce = () => {
@@ -203,7 +208,7 @@ test('makes no demonstration of a company that is none, nor the other way round'
 
 test('stops and leaves no file when it is removed while it is being made', async () => {
   await using other = await makeApp()
-  await createDemo(other.deps)
+  await createEmptyDemo(other.deps)
   const found = await findDemo(other.deps)
   if (!found) throw new Error('no demonstration')
   let acts = 0
@@ -219,7 +224,7 @@ test('stops and leaves no file when it is removed while it is being made', async
 test('loses its files after a crash between its rows and its files, and what came in late', async () => {
   await using other = await makeApp()
   const acme = other.companies['acme.localhost']
-  await createDemo(other.deps)
+  await createEmptyDemo(other.deps)
   const found = await findDemo(other.deps)
   if (!found || !acme) throw new Error('no demonstration')
   const ada = await other.signUp('acme.localhost')

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDeposit, createDepositBatch, getDeposit } from '../../../src/contract/deposits.ts'
-import { maxBatchBytes, maxBytesPerBatchFile } from '../../../src/contract/kit/limits.ts'
+import { maxBytesPerBatchFile, maxDepositBatchBodyBytes } from '../../../src/contract/kit/limits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { callWithKeyInUse } from '../../helpers/cases.ts'
@@ -328,7 +328,7 @@ test('charges to the limit and refuses the rest with figures', async () => {
   ])
   expect(results[1]).toMatchObject({ problem: { status: 413, used: 1000, limit: 4000 } })
   expect(results[5]).toMatchObject({ problem: { status: 429, used: 4, limit: 4, resets_at: null } })
-  const { usage_remaining } = await eve.call(getUser, {})
+  const { usage_remaining } = await eve.call(getOwnAccount, {})
   expect(usage_remaining).toEqual({ requests: 0, storage: 100 })
   expect(await traces(small)).toMatchObject({
     deposit: 4,
@@ -382,7 +382,7 @@ test.each<[string, () => Uint8Array, number, string, Record<string, string>?]>([
     413,
     'body_too_large'
   ],
-  ['a body over 8 MiB', () => Buffer.alloc(maxBatchBytes + 1), 413, 'body_too_large'],
+  ['a body over 8 MiB', () => Buffer.alloc(maxDepositBatchBodyBytes + 1), 413, 'body_too_large'],
   [
     'JSON',
     () => Buffer.from('[]'),
@@ -424,9 +424,9 @@ test('takes a body of 8 MiB in chunks, and not a byte more', async () => {
       body
     })
   const taken = await send(form)
-  expect([taken.status, form.length <= maxBatchBytes]).toEqual([200, true])
+  expect([taken.status, form.length <= maxDepositBatchBodyBytes]).toEqual([200, true])
   const before = await traces()
-  const more = Buffer.concat([form, Buffer.alloc(maxBatchBytes - form.length + 1)])
+  const more = Buffer.concat([form, Buffer.alloc(maxDepositBatchBodyBytes - form.length + 1)])
   expect((await send(more)).status).toBe(413)
   expect(await traces()).toEqual(before)
 })

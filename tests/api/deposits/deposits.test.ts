@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { listDeposits } from '../../../src/contract/company-deposits.ts'
 import { createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { leafHash } from '../../../src/core/evidence/deposit-leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -80,12 +80,12 @@ test('keeps both fingerprints of a reduced picture and tells which one was met',
 })
 
 test('fails a transfer whose bytes are not the declared ones, and charges nothing', async () => {
-  const before = await ada.call(getUser, {})
+  const before = await ada.call(getOwnAccount, {})
   const { request, upload } = await app.reserve(ada, randomBytes(1000))
   expect((await app.patch(ada, upload, randomBytes(1000))).status).toBe(204)
   const failed = await app.until(ada, request.id, ['failed', 'done'])
   expect(failed).toMatchObject({ state: 'failed', code: 'transfer_corrupt' })
-  expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
+  expect((await ada.call(getOwnAccount, {})).usage_remaining).toEqual(before.usage_remaining)
   const { rows } = await app.owner.query('select sum(reserved)::int as reserved from usage')
   expect(rows[0].reserved).toBe(0)
 })

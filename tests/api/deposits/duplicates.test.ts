@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeposit, getUnfinishedUpload } from '../../../src/contract/deposits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { statementsOf } from '../../helpers/database.ts'
@@ -42,9 +42,9 @@ function declare(person: TestPerson, bytes: Uint8Array, more: { again?: true; ke
 test('answers a file that the same person has deposited with that deposit, and reserves nothing', async () => {
   const bytes = randomBytes(1000)
   const done = await app.deposit(ada, bytes, 'lease.pdf')
-  const before = await ada.call(getUser, {})
+  const before = await ada.call(getOwnAccount, {})
   expect(await declare(ada, bytes)).toEqual({ duplicate: done })
-  expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
+  expect((await ada.call(getOwnAccount, {})).usage_remaining).toEqual(before.usage_remaining)
   expect(await ada.call(listRequests, { limit: 200 })).toHaveLength(1)
 })
 
@@ -53,12 +53,12 @@ describe('a file whose upload is open', () => {
     const bytes = randomBytes(1000)
     const first = uploadOf(await declare(ada, bytes))
     await app.patch(ada, first.upload, bytes.subarray(0, 400))
-    const before = await ada.call(getUser, {})
+    const before = await ada.call(getOwnAccount, {})
     const answer = await declare(ada, bytes)
     expect(answer).toMatchObject({ continued: true })
     const second = uploadOf(answer)
     expect(second).toMatchObject({ upload: first.upload, request: { id: first.request.id } })
-    expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
+    expect((await ada.call(getOwnAccount, {})).usage_remaining).toEqual(before.usage_remaining)
     await app.patch(ada, second.upload, bytes.subarray(400), 400)
     const done = await app.until(ada, first.request.id, ['done', 'failed'])
     expect(done.state).toBe('done')

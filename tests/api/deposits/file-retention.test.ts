@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getDeposit } from '../../../src/contract/deposits.ts'
 import { getRequest } from '../../../src/contract/requests.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { checkFilesAndDeleteOrphans } from '../../../src/server/domain/deposits/file-checks.ts'
 import { eraseExpiredFiles } from '../../../src/server/domain/deposits/file-retention.ts'
@@ -23,7 +23,7 @@ const retain = (retention: string | null) =>
 const erase = (days: number) =>
   eraseExpiredFiles({ ...app.deps, clock: () => new Date(Date.now() + days * day) }, ada.company)
 const storageOf = async (person: TestPerson) => {
-  const { usage } = await person.call(getUser, {})
+  const { usage } = await person.call(getOwnAccount, {})
   return [usage?.storage_used, usage?.own?.storage_used]
 }
 const contentOf = async (id: string) => (await app.content(ada, id)).status

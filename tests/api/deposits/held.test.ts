@@ -3,12 +3,12 @@ import { rename } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createContentLink } from '../../../src/contract/deposits.ts'
 import { getRequest } from '../../../src/contract/requests.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { checkFilesAndDeleteOrphans } from '../../../src/server/domain/deposits/file-checks.ts'
 import {
   countHeldUploads,
   listHeldUploads,
-  retryHeldUpload
+  scheduleHeldUploadRetry
 } from '../../../src/server/domain/deposits/held-uploads.ts'
 import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
@@ -57,12 +57,12 @@ test('keeps the bytes of deposits that cannot be made, and makes the others', as
   })
   await nameCategory(category, 'Contracts')
   const first = { company_id: acme, request_id: id }
-  expect([await retryHeldUpload(app.deps, first), await retryHeldUpload(app.deps, first)]).toEqual([
-    true,
-    false
-  ])
+  expect([
+    await scheduleHeldUploadRetry(app.deps, first),
+    await scheduleHeldUploadRetry(app.deps, first)
+  ]).toEqual([true, false])
   for (const each of await listHeldUploads(app.deps, acme))
-    expect(await retryHeldUpload(app.deps, each)).toBe(true)
+    expect(await scheduleHeldUploadRetry(app.deps, each)).toBe(true)
   while (await createDepositFromNextUpload(app.deps, acme));
   const renewed = { ...ada, call: withToken(token) }
   for (const [n, each] of requests.entries()) {
@@ -72,7 +72,7 @@ test('keeps the bytes of deposits that cannot be made, and makes the others', as
     const content = await app.request(`api.${ada.host}`, { path: link.url })
     expect(content.body).toEqual(documents[n])
   }
-  const { usage } = await renewed.call(getUser, {})
+  const { usage } = await renewed.call(getOwnAccount, {})
   expect(usage).toMatchObject({ requests_used: 5, storage_used: 5000 })
 })
 

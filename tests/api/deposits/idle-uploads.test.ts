@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import {
   endNextIdleUpload,
   releaseIdleUploadReservations
@@ -139,7 +139,7 @@ async function offsetOf(person: TestPerson, upload: string): Promise<unknown> {
 }
 
 async function ownStorage(person: TestPerson): Promise<number | undefined> {
-  return (await person.call(getUser, {})).usage?.own?.storage_used
+  return (await person.call(getOwnAccount, {})).usage?.own?.storage_used
 }
 
 async function setRoom(bytes: number | null): Promise<void> {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getDeposit, putDeposit } from '../../../src/contract/deposits.ts'
 import { listRequests, ProcessedRequest } from '../../../src/contract/requests.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import {
   abandonDirectUpload,
@@ -120,10 +120,10 @@ test('takes a name with a question mark in it, encoded or not', async () => {
 })
 
 test('refuses before the bytes are sent what has no place for them', async () => {
-  const before = await ada.call(getUser, {})
+  const before = await ada.call(getOwnAccount, {})
   const { status, body } = await curl(randomBytes(21_000_000), query(), '--expect100-timeout', '30')
   expect([status, body.code]).toEqual([413, 'storage_limit_reached'])
-  expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
+  expect((await ada.call(getOwnAccount, {})).usage_remaining).toEqual(before.usage_remaining)
 })
 
 test('needs to know the length', async () => {

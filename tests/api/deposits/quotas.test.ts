@@ -4,10 +4,10 @@ import { AppError } from '../../../src/contract/kit/errors.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import {
-  chargeReservation,
   type QuotaReservation,
   releaseReservation,
-  reserveQuota
+  reserveQuota,
+  turnReservationIntoUsage
 } from '../../../src/server/domain/limits/quotas.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { runCount, testTimeout } from '../../helpers/soak.ts'
@@ -130,7 +130,7 @@ test(
           } else {
             const [one] = held.splice(each.which % Math.max(1, held.length), 1)
             if (!one) continue
-            const act = each.do === 'settle' ? chargeReservation : releaseReservation
+            const act = each.do === 'settle' ? turnReservationIntoUsage : releaseReservation
             if (each.crashes) {
               // undone with its transaction, and done again
               const crash = inCompany(app.deps.db, company, async tx => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { listCategories } from '../../../src/contract/categories.ts'
+import { listAllowedCategories } from '../../../src/contract/categories.ts'
 import { createContentLink, createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
 import { getDomainConfig, updateDomain } from '../../../src/contract/domains.ts'
 import { exportOwnData } from '../../../src/contract/exports.ts'
@@ -15,7 +15,7 @@ import {
   logIn,
   logOut
 } from '../../../src/contract/sessions.ts'
-import { changePassword, getUser } from '../../../src/contract/users.ts'
+import { changePassword, getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { domainIdOf } from '../../helpers/cases.ts'
@@ -315,7 +315,7 @@ async function play(
       }
     }
     case 'list categories': {
-      const listing = app.call(host, listCategories, {}, options)
+      const listing = app.call(host, listAllowedCategories, {}, options)
       const ids = Object.values(place.categories).sort()
       return { actual: await outcome(listing, idsOf), expected: told(ids) }
     }
@@ -376,7 +376,7 @@ async function play(
       return { actual, expected: told([person.id, live.sort(), person.requests.toSorted()]) }
     }
     case 'read oneself': {
-      const reading = app.call(host, getUser, {}, options)
+      const reading = app.call(host, getOwnAccount, {}, options)
       const actual = await outcome(reading, user => [user.id, user.email, user.company.name])
       return { actual, expected: told([person.id, person.email, person.company.name]) }
     }

@@ -164,7 +164,7 @@ async function allLive(tabs: Tab[]): Promise<void> {
   await eventually(() => {
     for (const { store, users } of tabs) {
       expect(store.$streamState.get()).toBe('live')
-      expect(store.$historyStatus.get().status).toBe('ready')
+      expect(store.$historyLoadStatus.get().status).toBe('ready')
       expect(users.$user.get()).toBeDefined()
     }
   })
@@ -211,7 +211,7 @@ async function openTab(
   const heard: ProcessedRequest[] = []
   store.addRequestListener(request => heard.push(request))
   // before the next tab gets modules of its own: errors must be of the class that this one knows
-  await sessions.loadCallModules()
+  await sessions.loadApiCallCode()
   sessions.restoreSession()
   store.loadRequests()
   return {

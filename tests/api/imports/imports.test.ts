@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { activateUser, deleteUser } from '../../../src/contract/accounts.ts'
+import { activateUser, deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
 import { createGroup, deleteGroup } from '../../../src/contract/groups.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../../src/contract/imports.ts'
 import { disableUser, updateMember } from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
-import { updateUser } from '../../../src/contract/users.ts'
+import { updateOwnAccount } from '../../../src/contract/users.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { deleteExpiredRowsJob } from '../../../src/server/jobs/delete-expired.ts'
@@ -622,7 +622,7 @@ test('erases the rows of a person with their account, and all rows after 30 days
     email: person.email,
     purpose: 'rekey'
   })
-  await person.call(deleteUser, { challenge_response: person.keys.respond(challenge) })
+  await person.call(deleteOwnAccount, { challenge_response: person.keys.respond(challenge) })
   const { rows } = await ada.call(listImportRows, { id })
   expect(rows.map(({ row }) => row)).toEqual([2])
   await app.owner.query('update import set expires_at = now() where id = $1', [id])
@@ -645,7 +645,7 @@ test('keeps changes that a person has made to themselves', async () => {
   const person = await app.signUp()
   const checked = await check([{ email: person.email, username: 'Imported' }])
   await run(checked.id)
-  await person.call(updateUser, { username: 'Myself' })
+  await person.call(updateOwnAccount, { username: 'Myself' })
   expect((await undo(checked.id)).undone).toEqual({ removed: 0, restored: 0, kept: 1 })
   expect(await peopleOf([person.email])).toMatchObject([{ username: 'Myself' }])
 })

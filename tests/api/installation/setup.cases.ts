@@ -6,31 +6,35 @@ import { signUp, signUpInput } from '../accounts/users.cases.ts'
 export const rows: RouteCases = {
   getSetup: { input: reopenSetup },
   getDemoAccount: { input: () => ({}) },
-  createOperator: { input: operatorInput }
+  createFirstOperator: { input: operatorInput }
 }
 
 /** Returns functions that each provoke one error code of a call of the setup. */
 export function refusals({ app, ask, inputOf }: RefusalContext): Refusals {
   return {
-    'createOperator setup_code_wrong': async () =>
-      ask('createOperator', { ...(await inputOf('createOperator')), code: 'wrong' }, {}),
-    'createOperator setup_code_expired': async () => {
-      const { code, ...person } = await inputOf('createOperator')
+    'createFirstOperator setup_code_wrong': async () =>
+      ask('createFirstOperator', { ...(await inputOf('createFirstOperator')), code: 'wrong' }, {}),
+    'createFirstOperator setup_code_expired': async () => {
+      const { code, ...person } = await inputOf('createFirstOperator')
       await app.owner.query(`update setup_code set created_at = created_at - interval '25 hours'`)
-      return ask('createOperator', { ...person, code }, {})
+      return ask('createFirstOperator', { ...person, code }, {})
     },
-    'createOperator email_taken': async () => {
-      const input = await inputOf('createOperator')
+    'createFirstOperator email_taken': async () => {
+      const input = await inputOf('createFirstOperator')
       await signUp(app, 'acme.localhost', { email: String(input['email']) })
-      return ask('createOperator', input, {})
+      return ask('createFirstOperator', input, {})
     },
-    'createOperator challenge_invalid': async () => {
-      const input = await inputOf('createOperator')
+    'createFirstOperator challenge_invalid': async () => {
+      const input = await inputOf('createFirstOperator')
       app.wait(180)
-      return ask('createOperator', input, {})
+      return ask('createFirstOperator', input, {})
     },
-    'createOperator key_invalid': async () =>
-      ask('createOperator', { ...(await inputOf('createOperator')), public_key_jwt: 'x' }, {})
+    'createFirstOperator key_invalid': async () =>
+      ask(
+        'createFirstOperator',
+        { ...(await inputOf('createFirstOperator')), public_key_jwt: 'x' },
+        {}
+      )
   }
 }
 

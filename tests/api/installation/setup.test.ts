@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { getDomainConfig } from '../../../src/contract/domains.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
-import { createOperator, getSetup } from '../../../src/contract/setup.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { createFirstOperator, getSetup } from '../../../src/contract/setup.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
-import { createDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
+import { createEmptyDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
 import { createSetupCode } from '../../../src/server/domain/installation/setup.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makeKeys } from '../../helpers/keys.ts'
@@ -23,11 +23,11 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 test('makes the first operator, who administers the installation’s company', async () => {
   const operator = await prepare()
-  const answer = await app.call(host, createOperator, operator.input)
+  const answer = await app.call(host, createFirstOperator, operator.input)
   expect(answer.demo).toBe('none')
   const token = await app.signIn({ host, ...operator })
 
-  const user = await app.call(host, getUser, {}, { token })
+  const user = await app.call(host, getOwnAccount, {}, { token })
   expect(user).toMatchObject({
     id: answer.id,
     permissions: ['operator', 'admin'],
@@ -41,9 +41,9 @@ test('makes the first operator, who administers the installation’s company', a
 test('is gone once there is an operator', async () => {
   const first = await prepare()
   const second = await prepare()
-  await app.call(host, createOperator, first.input)
+  await app.call(host, createFirstOperator, first.input)
 
-  await expect(app.call(host, createOperator, second.input)).rejects.toMatchObject({
+  await expect(app.call(host, createFirstOperator, second.input)).rejects.toMatchObject({
     code: 'not_found'
   })
   await expect(app.call(host, getSetup, {})).rejects.toMatchObject({ code: 'not_found' })
@@ -55,7 +55,7 @@ test('makes one operator of ten who try at the same time', async () => {
   const all = await Promise.all(Array.from({ length: 10 }, () => prepare()))
   const { code } = (await prepare()).input
   const tries = all.map(each =>
-    app.call(host, createOperator, { ...each.input, code }, { address: each.email })
+    app.call(host, createFirstOperator, { ...each.input, code }, { address: each.email })
   )
   const outcomes = await Promise.allSettled(tries)
   expect(outcomes.filter(each => each.status === 'fulfilled')).toHaveLength(1)
@@ -70,7 +70,7 @@ test('answers on no other company’s host', async () => {
   const refusal = { code: 'not_found' }
   const asked = app.call('beta.localhost', getSetup, {})
   await expect(asked).rejects.toMatchObject(refusal)
-  const tried = app.call('beta.localhost', createOperator, operator.input)
+  const tried = app.call('beta.localhost', createFirstOperator, operator.input)
   await expect(tried).rejects.toMatchObject(refusal)
 })
 
@@ -86,42 +86,45 @@ test('keeps the codes of the five newest starts, and none in plain text', async 
     expect(code).toMatch(/^[\w-]{21}[AQgw]$/)
     expect(rows.map(each => each.row).join()).not.toContain(code)
   }
-  const refused = app.call(host, createOperator, await inputWith(made[0] ?? ''))
+  const refused = app.call(host, createFirstOperator, await inputWith(made[0] ?? ''))
   await expect(refused).rejects.toMatchObject({ code: 'setup_code_wrong' })
-  await app.call(host, createOperator, await inputWith(made[1] ?? ''))
+  await app.call(host, createFirstOperator, await inputWith(made[1] ?? ''))
 })
 
 test('leaves the code for another try when the rest was wrong', async () => {
   const operator = await prepare()
   const stale = { ...operator.input, email: 'other@example.com' }
-  await expect(app.call(host, createOperator, stale)).rejects.toMatchObject({ code: 'key_invalid' })
-  await app.call(host, createOperator, operator.input)
+  await expect(app.call(host, createFirstOperator, stale)).rejects.toMatchObject({
+    code: 'key_invalid'
+  })
+  await app.call(host, createFirstOperator, operator.input)
 })
 
 test('takes ten wrong codes of an address an hour, and right ones for nothing', async () => {
   const address = '198.51.100.7'
   const { input } = await prepare()
-  const attempt = (code: string) => app.call(host, createOperator, { ...input, code }, { address })
+  const attempt = (code: string) =>
+    app.call(host, createFirstOperator, { ...input, code }, { address })
   for (let at = 0; at < 10; at++) {
     await expect(attempt('wrong')).rejects.toMatchObject({ code: 'setup_code_wrong' })
   }
   await expect(attempt(input.code)).rejects.toMatchObject({ code: 'rate_limited' })
-  await app.call(host, createOperator, input, { address: '198.51.100.8' })
+  await app.call(host, createFirstOperator, input, { address: '198.51.100.8' })
 })
 
 test('keeps or removes the demonstration', async () => {
-  await createDemo(app.deps)
+  await createEmptyDemo(app.deps)
   const { demo } = await app.call(host, getSetup, {})
   expect(demo).toMatchObject({ address: 'http://demo.localhost' })
 
   const keeping = await prepare()
-  const kept = await app.call(host, createOperator, { ...keeping.input, demo: 'keep' })
+  const kept = await app.call(host, createFirstOperator, { ...keeping.input, demo: 'keep' })
   expect(kept.demo).toBe('kept')
   expect(await findDemo(app.deps)).toBeDefined()
 
   await app.owner.query(`update "user" set permissions = '{}'`)
   const removing = await prepare()
-  const removed = await app.call(host, createOperator, { ...removing.input, demo: 'remove' })
+  const removed = await app.call(host, createFirstOperator, { ...removing.input, demo: 'remove' })
   expect(removed.demo).toBe('removed')
   expect(await findDemo(app.deps)).toBeUndefined()
 })
@@ -130,7 +133,7 @@ test('keeps what an operator is to the database’s own rules', async () => {
   const company = app.companies[host]
   if (!company) throw new Error('no company')
   const { input } = await prepare()
-  await app.call(host, createOperator, input)
+  await app.call(host, createFirstOperator, input)
   const found = await inCompany(app.deps.db, company, tx =>
     tx.selectFrom('user').select('permissions').where('company_id', '=', company).execute()
   )

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { rotateTokenKey } from '../../../src/server/adapters/keys.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 
@@ -30,7 +30,7 @@ test('signs nobody out while the token key is changed under load', async () => {
     app.wait(25 * 60)
     await app.deps.keys.reload()
     // not used since before the change
-    await expect(quiet.call(getUser, {}, { token })).resolves.toHaveProperty('id', quiet.id)
+    await expect(quiet.call(getOwnAccount, {}, { token })).resolves.toHaveProperty('id', quiet.id)
     await load.more(40)
     expect(load.kids).toContain(kid)
   }
@@ -55,7 +55,7 @@ function makeLoad() {
       let { token } = person
       for (let nr = 1; !signal.aborted; nr++) {
         kids.add(kidOf(token))
-        await person.call(getUser, {}, { token }).then(
+        await person.call(getOwnAccount, {}, { token }).then(
           user => {
             token = user.access_token ?? token
           },

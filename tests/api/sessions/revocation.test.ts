@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestReset, resetPassword } from '../../../src/contract/accounts.ts'
 import { disableUser, signOutUser } from '../../../src/contract/members.ts'
 import { endSession, getChallenge, listSessions, logOut } from '../../../src/contract/sessions.ts'
-import { changePassword, getUser } from '../../../src/contract/users.ts'
+import { changePassword, getOwnAccount } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
@@ -159,7 +159,7 @@ function startLoad(callers: Caller[]) {
   let turn = 0
   const ask = async ({ name, host, token }: Caller) => {
     const sent = performance.now()
-    const code = await app.call(host, getUser, {}, { token }).then(
+    const code = await app.call(host, getOwnAccount, {}, { token }).then(
       () => '',
       (error: { code: string }) => error.code
     )
@@ -258,7 +258,7 @@ test('the exports of administrators end when their permission is taken away', as
     readers.push(reader)
   }
   await app.owner.query(`update "user" set permissions = '{}' where id = $1`, [person.id])
-  await person.call(getUser, {}) // the session itself goes on
+  await person.call(getOwnAccount, {}) // the session itself goes on
   for (const reader of readers) {
     const rest = async () => {
       while (!(await reader?.read())?.done);

@@ -8,8 +8,8 @@ import {
   logIn,
   logOut
 } from '../../../src/contract/sessions.ts'
-import { createUser, getUser } from '../../../src/contract/users.ts'
-import { readTokenExpiry } from '../../../src/core/keys/access-token.ts'
+import { createUser, getOwnAccount } from '../../../src/contract/users.ts'
+import { readTokenExpirySeconds } from '../../../src/core/keys/access-token.ts'
 import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import {
   authenticate,
@@ -33,7 +33,9 @@ afterAll(() => service[Symbol.asyncDispose]())
 test('signs in with the key of the sign-up', async () => {
   const account = await service.signUp()
   const { access_token: token } = await service.signIn(account)
-  expect(await service.call('localhost', getUser, {}, { token })).toMatchObject({ id: account.id })
+  expect(await service.call('localhost', getOwnAccount, {}, { token })).toMatchObject({
+    id: account.id
+  })
 })
 
 test('remembers the browser family and nothing else of the browser', async () => {
@@ -395,7 +397,9 @@ test('renews a token at 40 minutes left and writes to the session only then', as
 
   service.wait(61)
   const renewed = (await getsUser(access_token)).access_token ?? ''
-  expect(readTokenExpiry(renewed)).toBe(Math.floor(service.deps.clock().getTime() / 1000) + 3600)
+  expect(readTokenExpirySeconds(renewed)).toBe(
+    Math.floor(service.deps.clock().getTime() / 1000) + 3600
+  )
   expect(await lastSeen(account)).toEqual(service.deps.clock())
   expect(claimsOf(renewed)).toMatchObject({
     sid: claimsOf(access_token)['sid'],
@@ -412,7 +416,7 @@ test('ends a session twelve hours after sign-in, however often it was renewed', 
     service.wait(30 * 60)
     token = (await getsUser(token)).access_token ?? token
   }
-  expect(readTokenExpiry(token)).toBe(Math.floor((start + 12 * 3_600_000) / 1000))
+  expect(readTokenExpirySeconds(token)).toBe(Math.floor((start + 12 * 3_600_000) / 1000))
   expect(await getsUser(token)).not.toHaveProperty('access_token')
   service.wait(30 * 60)
   await expect(getsUser(token)).rejects.toEqual(errorWithCode('unauthenticated'))
@@ -476,7 +480,7 @@ test('answers everybody of a suspended company within a second', async () => {
     own.companies.localhost,
     JSON.stringify(mark)
   ])
-  await expect(own.call('localhost', getUser, {}, { token })).rejects.toMatchObject({
+  await expect(own.call('localhost', getOwnAccount, {}, { token })).rejects.toMatchObject({
     code: 'account_disabled',
     disabled: { scope: 'company', ...mark }
   })
@@ -568,7 +572,7 @@ test('counts challenges and logins of an address together, of one company only',
 })
 
 async function getsUser(token: string) {
-  return service.call('localhost', getUser, {}, { token })
+  return service.call('localhost', getOwnAccount, {}, { token })
 }
 
 async function answer(account: Account) {

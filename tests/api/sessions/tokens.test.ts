@@ -4,7 +4,7 @@ import { patchUpload, putDeposit } from '../../../src/contract/deposits.ts'
 import { endpoints, rawEndpoints } from '../../../src/contract/index.ts'
 import { streamRequests } from '../../../src/contract/requests.ts'
 import { logOut } from '../../../src/contract/sessions.ts'
-import { getUser } from '../../../src/contract/users.ts'
+import { getOwnAccount } from '../../../src/contract/users.ts'
 import { type Account, type MultiHostApp, makeMultiHostApp } from '../../helpers/accounts.ts'
 import { attacks, malleate, type StolenTokens, signedByServer } from './tokens.attacks.ts'
 
@@ -71,7 +71,7 @@ test.for(routes.map(route => [nameOf(route), route] as const))(
 // A-06
 test.for(Object.entries(attacks))('refuses %s wherever tokens are read', async ([, attack]) => {
   const token = await attack(loot)
-  for (const route of [getUser, streamRequests, patchUpload, putDeposit]) {
+  for (const route of [getOwnAccount, streamRequests, patchUpload, putDeposit]) {
     expect(await statusOf(route, token), nameOf(route)).toBe(401)
   }
 })
@@ -87,7 +87,7 @@ test('refuses a token with any one character changed', async () => {
   for (const at of loot.token.split('').keys()) {
     const other = loot.token[at] === 'A' ? 'B' : 'A'
     const token = loot.token.slice(0, at) + other + loot.token.slice(at + 1)
-    expect(await statusOf(getUser, token), `character ${at}`).toBe(401)
+    expect(await statusOf(getOwnAccount, token), `character ${at}`).toBe(401)
   }
 })
 
@@ -102,49 +102,49 @@ test.for(['Basic', 'Token', 'DPoP', 'Bearer:', ''])(
 )
 
 test('accepts what the server signs when nothing is wrong, so that the attacks prove something', async () => {
-  expect(await statusOf(getUser, await signedByServer(loot, {}))).toBe(200)
-  expect(await statusOf(getUser, loot.token)).toBe(200)
+  expect(await statusOf(getOwnAccount, await signedByServer(loot, {}))).toBe(200)
+  expect(await statusOf(getOwnAccount, loot.token)).toBe(200)
 })
 
 test('issues tokens with the lower of the two signatures only', async () => {
   for (let round = 0; round < 12; round++) {
     const { access_token } = await service.signIn(account)
-    expect(await statusOf(getUser, access_token)).toBe(200)
+    expect(await statusOf(getOwnAccount, access_token)).toBe(200)
     expect(verifies(access_token)).toBe(true)
     expect(verifies(malleate(access_token))).toBe(true)
-    expect(await statusOf(getUser, malleate(access_token))).toBe(401)
+    expect(await statusOf(getOwnAccount, malleate(access_token))).toBe(401)
   }
 })
 
 test('outlives a server clock that is set back by five minutes', async () => {
   const { access_token } = await service.signIn(account)
   service.wait(-299)
-  const status = await statusOf(getUser, access_token)
+  const status = await statusOf(getOwnAccount, access_token)
   service.wait(299)
   expect(status).toBe(200)
 })
 
 test('a token that has been good ends with its time', async () => {
   const { access_token } = await service.signIn(account)
-  expect(await statusOf(getUser, access_token)).toBe(200)
+  expect(await statusOf(getOwnAccount, access_token)).toBe(200)
   service.wait(3599)
-  const before = await statusOf(getUser, access_token)
+  const before = await statusOf(getOwnAccount, access_token)
   service.wait(1)
-  const after = await statusOf(getUser, access_token)
+  const after = await statusOf(getOwnAccount, access_token)
   service.wait(-3600)
   expect([before, after]).toEqual([200, 401])
 })
 
 test('a token that has been good ends with the key it was signed with', async () => {
   const { access_token } = await service.signIn(account)
-  expect(await statusOf(getUser, access_token)).toBe(200)
+  expect(await statusOf(getOwnAccount, access_token)).toBe(200)
   const { keys } = service.deps
   const { verifyingKey } = keys
   keys.verifyingKey = () => undefined
-  const without = await statusOf(getUser, access_token)
+  const without = await statusOf(getOwnAccount, access_token)
   keys.verifyingKey = verifyingKey
   expect(without).toBe(401)
-  expect(await statusOf(getUser, access_token)).toBe(200)
+  expect(await statusOf(getOwnAccount, access_token)).toBe(200)
 })
 
 test('refuses a token of one host on every other', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, type Locator, type Page, type Request, test } from '@playwright/test'
-import { readTokenExpiry } from '../../../src/core/keys/access-token.ts'
+import { readTokenExpirySeconds } from '../../../src/core/keys/access-token.ts'
 import type { Locale } from '../../../src/i18n/index.ts'
 import { newEmail, signUpAt } from '../client.ts'
 import { deriveKeys, makeKeys } from '../keys.ts'
@@ -70,7 +70,7 @@ export async function startSession(page: Page, home: string, person: Person = {}
       url: `https://${hostname}`,
       secure: true,
       sameSite: 'Lax',
-      expires: readTokenExpiry(token) ?? -1
+      expires: readTokenExpirySeconds(token) ?? -1
     }
   ])
   return email

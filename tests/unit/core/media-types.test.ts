@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { acceptsMediaType, mediaKinds, separateMediaKinds } from '../../../src/core/media-types.ts'
+import {
+  acceptsMediaType,
+  mediaTypesByKind,
+  separateCompleteMediaKinds
+} from '../../../src/core/media-types.ts'
 
 test.each([
   [null, 'video/mp4', true],
@@ -14,12 +18,12 @@ test.each([
 })
 
 test('knows the kinds of which a list contains all types', () => {
-  const [first = '', ...rest] = mediaKinds.office
-  expect(separateMediaKinds(['image/*', ...rest, first, 'audio/mpeg'])).toEqual({
+  const [first = '', ...rest] = mediaTypesByKind.office
+  expect(separateCompleteMediaKinds(['image/*', ...rest, first, 'audio/mpeg'])).toEqual({
     kinds: ['pictures', 'office'],
     others: ['audio/mpeg']
   })
-  expect(separateMediaKinds([first, 'image/png'])).toEqual({
+  expect(separateCompleteMediaKinds([first, 'image/png'])).toEqual({
     kinds: [],
     others: [first, 'image/png']
   })

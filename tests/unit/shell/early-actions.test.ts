@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { replayEarlyActions } from '../../../src/shell/early-actions.ts'
+import { recordAndReplayEarlyActions } from '../../../src/shell/early-actions.ts'
 
-beforeAll(replayEarlyActions)
+beforeAll(recordAndReplayEarlyActions)
 afterEach(() => document.body.replaceChildren())
 
 const fields = '<form><input name="a"><input name="b"></form>'

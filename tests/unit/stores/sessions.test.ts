@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { DisabledState } from '../../../src/contract/kit/disabled.ts'
 import { AppError, type ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { toProblem } from '../../../src/contract/kit/problems.ts'
-import type { UserInfo } from '../../../src/contract/users.ts'
+import type { OwnAccount } from '../../../src/contract/users.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')
@@ -11,7 +11,7 @@ const exp = start / 1000 + 3600
 const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
 const credentials = { email: 'ada@example.com', password: 'secret' }
 
-const ada: UserInfo = {
+const ada: OwnAccount = {
   id: '01978a5e-0000-7000-8000-000000000001',
   email: 'ada@example.com',
   username: 'Ada Lovelace',

@@ -70,7 +70,7 @@ test('says when it goes on, and goes on by itself', async () => {
   const { store, browser, tab, fail } = await open()
   fail('lookup_limited', 42)
   const checking = store.verifyFiles(Array.from({ length: 45 }, (_, nr) => fileOf(`file ${nr}`)))
-  await vi.waitFor(() => expect(store.$currentVerificationPause.get()?.until).toBe(start + 42_000))
+  await vi.waitFor(() => expect(store.$verificationRetryPause.get()?.until).toBe(start + 42_000))
   // files are fingerprinted meanwhile
   await vi.waitFor(() =>
     expect(store.$verifications.get().every(({ sha256 }) => sha256)).toBe(true)
@@ -78,7 +78,7 @@ test('says when it goes on, and goes on by itself', async () => {
   fail(undefined)
   browser.advance(42_000)
   await checking
-  expect(store.$currentVerificationPause.get()).toBeUndefined()
+  expect(store.$verificationRetryPause.get()).toBeUndefined()
   expect(store.$verifications.get().every(({ state }) => state.step === 'done')).toBe(true)
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20, 20, 20, 5])
 })
@@ -88,10 +88,10 @@ test.for(['offline', 'unavailable'] as const)('goes on by itself after %s', asyn
   fail(code)
   const checking = store.verifyFiles([fileOf('x')])
   for (const seconds of [0, 1, 3, 5, 10, 20, 20, 20]) {
-    await vi.waitFor(() => expect(store.$currentVerificationPause.get()?.error.code).toBe(code))
+    await vi.waitFor(() => expect(store.$verificationRetryPause.get()?.error.code).toBe(code))
     browser.advance(seconds * 1000)
   }
-  await vi.waitFor(() => expect(store.$currentVerificationPause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$verificationRetryPause.get()).toBeDefined())
   fail(undefined)
   if (code === 'offline') tab.wake()
   else browser.advance(20_000)
@@ -112,10 +112,10 @@ test('stops a long check, and takes it up again where it stopped', async () => {
   const { store, tab, fail } = await open()
   fail('lookup_limited', 42)
   const checking = store.verifyFiles(Array.from({ length: 25 }, (_, nr) => fileOf(`file ${nr}`)))
-  await vi.waitFor(() => expect(store.$currentVerificationPause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$verificationRetryPause.get()).toBeDefined())
   store.stopVerifications()
   await checking
-  expect(store.$currentVerificationPause.get()).toBeUndefined()
+  expect(store.$verificationRetryPause.get()).toBeUndefined()
   expect(new Set(store.$verifications.get().map(({ state }) => state.step))).toEqual(
     new Set(['stopped'])
   )
@@ -131,7 +131,7 @@ test('does not wait any longer once the person has signed in', async () => {
   const { store, tab, fail, signInAs } = await open()
   fail('lookup_limited', 3600)
   const checking = store.verifyFiles([fileOf('x')])
-  await vi.waitFor(() => expect(store.$currentVerificationPause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$verificationRetryPause.get()).toBeDefined())
   fail(undefined)
   signInAs('ada')
   tab.wake()
@@ -209,7 +209,7 @@ test('asks no further once the limit is reached', async () => {
 test('does not ask about a check that was stopped', async () => {
   const { store, tab } = await open()
   const running = store.verifyFiles([fileOf('stopped'), fileOf('kept')])
-  store.cancelVerification(store.$verifications.get()[0]?.id ?? 0)
+  store.removeVerification(store.$verifications.get()[0]?.id ?? 0)
   await running
   expect(store.$verifications.get().map(({ sha256 }) => sha256)).toEqual([hashOf('kept')])
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([1])
@@ -217,20 +217,20 @@ test('does not ask about a check that was stopped', async () => {
 
 test('keeps names of checked files in this browser, for their owner and until sign-out', async () => {
   const { store, sessions, browser, tab, signInAs } = await open({ isSignedIn: true })
-  const { $verifiedFileNames } = await import('../../../src/stores/verified-file-names.ts')
+  const { $verifiedFileNamesByRequest } = await import('../../../src/stores/verified-file-names.ts')
   await store.verifyFiles([fileOf('1', 'one.pdf'), fileOf('2', 'two.pdf')])
-  expect([...$verifiedFileNames.get().values()]).toEqual([['one.pdf', 'two.pdf']])
+  expect([...$verifiedFileNamesByRequest.get().values()]).toEqual([['one.pdf', 'two.pdf']])
   expect(JSON.stringify(tab.calls)).not.toContain('one.pdf')
   expect([...browser.storage.values()].join()).toContain('one.pdf')
 
   // the session ends by itself: the same person finds them again, another one does not
   sessions.handleAuthError(new AppError('unauthenticated', 'test'), sessions.sessionToken())
-  expect($verifiedFileNames.get().size).toBe(0)
+  expect($verifiedFileNamesByRequest.get().size).toBe(0)
   signInAs('ada')
   tab.wake()
-  expect($verifiedFileNames.get().size).toBe(1)
+  expect($verifiedFileNamesByRequest.get().size).toBe(1)
   await sessions.beginSession(makeToken({ sub: 'eve', exp: start / 1000 + 3600 }))
-  expect($verifiedFileNames.get().size).toBe(0)
+  expect($verifiedFileNamesByRequest.get().size).toBe(0)
   expect([...browser.storage.values()].join()).not.toContain('one.pdf')
 
   await store.verifyFiles([fileOf('3', 'three.pdf')])

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { createBufferFiller } from '../../../src/workers/buffer-filler.ts'
 import { fingerprintInPieces } from '../../../src/workers/fingerprint.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
-import type { ReadWorkerMessage, ReadWorkerReply } from '../../../src/workers/read.ts'
+import type { ReadWorkerReply, ReadWorkerRequest } from '../../../src/workers/read.ts'
 import { createPieceReader } from '../../../src/workers/read-client.ts'
 
 const megabyte = 1024 * 1024
@@ -22,7 +22,7 @@ function makeWorker({
     onmessage: null as PoolWorker['onmessage'],
     onerror: null as PoolWorker['onerror'],
     ended: false,
-    postMessage(message: ReadWorkerMessage) {
+    postMessage(message: ReadWorkerRequest) {
       if ('file' in message) fill = createBufferFiller(message.file)
       else turn = turn.then(() => serve(message.buffer))
     },

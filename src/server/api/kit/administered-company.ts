@@ -1,6 +1,6 @@
 import {
   type CompanyAdministrationFields,
-  hasCompanyPath,
+  hasCompanyIdInPath,
   isCompanyAdministrationCall
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
@@ -12,7 +12,7 @@ import {
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
-import { type ApiContext, signedInPerson } from './context.ts'
+import { type ApiContext, authenticatedCaller } from './context.ts'
 import { invalidFieldError } from './refused-fields.ts'
 
 /**
@@ -39,7 +39,7 @@ export async function checkAndSetAdministeredCompany(
     throw invalidFieldError('company', { rule: 'format', detail: 'the id of a company' })
   }
   // a malformed id of the path is refused with the input
-  const ofPath = hasCompanyPath(route) ? Id.safeParse(c.req.param('id')).data : undefined
+  const ofPath = hasCompanyIdInPath(route) ? Id.safeParse(c.req.param('id')).data : undefined
   if (named && ofPath && named !== ofPath) {
     throw invalidFieldError('company', { rule: 'format', detail: 'the company of the path' })
   }
@@ -72,7 +72,7 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
  * sends. `linksMustWork` says that people must be able to open the links in these mails, as in an
  * invitation. Throws `host_needed` if the links must work and the company has no host.
  */
-export async function administeredCompanyForMails(
+export async function administeredCompanyAsMailSender(
   c: ApiContext,
   linksMustWork: boolean
 ): Promise<SendingCompany> {
@@ -89,5 +89,5 @@ export function callerAndAdministeredCompany(c: ApiContext): {
   company_id: CompanyId
   by: AuthenticatedCaller
 } {
-  return { company_id: administeredCompanyId(c), by: signedInPerson(c) }
+  return { company_id: administeredCompanyId(c), by: authenticatedCaller(c) }
 }

@@ -29,7 +29,7 @@ interface Caller {
  * `account_disabled`, `forbidden`, `person_required` or `scope_missing` if the call is not allowed.
  * Throws `rate_limited` for too many concurrent calls or too many wrong API keys.
  */
-export async function admitPerson(
+export async function admitCaller(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock' | 'keys' | 'settings' | 'counters'>,
   tenant: Tenant,
   route: AccessRules,

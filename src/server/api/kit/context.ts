@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../../domain/deps.ts'
-import { isDeveloperMachine } from '../../domain/developer-machine.ts'
+import { isRequestFromDeveloperMachine } from '../../domain/developer-machine.ts'
 import type { EventStream } from '../../domain/events/event-streams.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
@@ -66,7 +66,7 @@ export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
 /** Returns the signed-in person who makes a call. Throws if the call was not authenticated. */
-export function signedInPerson(c: ApiContext): AuthenticatedCaller {
+export function authenticatedCaller(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
   return found
@@ -75,12 +75,15 @@ export function signedInPerson(c: ApiContext): AuthenticatedCaller {
 /** Returns whether a call comes from a developer's machine, where e-mails need no confirmation. */
 export function isFromDeveloperMachine(c: ApiContext): boolean {
   const headers = c.req.raw.headers.keys()
-  return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })
+  return isRequestFromDeveloperMachine(c.get('deps').settings, c.get('tenant'), {
+    peer: c.env?.peer,
+    headers
+  })
 }
 
 /** Returns the id of the company whose host the call addresses, and the id of the caller. */
 export function hostCompanyAndCaller(c: ApiContext): { company_id: CompanyId; user_id: string } {
-  return { company_id: hostCompanyId(c), user_id: signedInPerson(c).id }
+  return { company_id: hostCompanyId(c), user_id: authenticatedCaller(c).id }
 }
 
 /** Returns the id of the company whose host the call addresses. */

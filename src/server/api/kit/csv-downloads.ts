@@ -1,6 +1,6 @@
 import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
 import { hasValidSession } from '../../domain/sessions/authentication.ts'
-import { type ApiContext, signedInPerson } from './context.ts'
+import { type ApiContext, authenticatedCaller } from './context.ts'
 
 /**
  * Options for the database connection that checks the session during a download. The check uses one
@@ -24,7 +24,7 @@ export async function csvDownload(
   const first = await chunks.next() // errors up to here still get a status
   const day = deps.clock().toISOString().slice(0, 10)
   const isAllowed = () =>
-    hasValidSession(deps, signedInPerson(c), permissions, sessionCheckConnection)
+    hasValidSession(deps, authenticatedCaller(c), permissions, sessionCheckConnection)
   return new Response(bytesOf(chunks, first, isAllowed), {
     headers: {
       'content-type': 'text/csv; charset=utf-8; header=present',

@@ -33,16 +33,17 @@ export interface InFlightCall {
    * Counts the call toward the limit of one caller, in addition to the company's limit. Throws
    * `rate_limited` when the caller has too many calls at the same time.
    *
-   * In the tracker of all calls, `id` is the id of the person or, if a program calls, of the API
-   * key. Calls with a batch of deposits also count in a second tracker. In the second tracker, `id`
-   * is the id of the person to whom the API key belongs, so that all API keys of a person share one
-   * limit. For an API key of a company, it is the id of the account that was created for the key.
+   * There are two limiters, which differ in what `id` is:
+   * - The limiter of all calls: the id of the person or, if a program calls, of the API key.
+   * - The limiter of batches of deposits, in which these calls count too: the id of the person to
+   *   whom the API key belongs, so that all API keys of a person share one limit. For an API key of
+   *   a company, it is the id of the account that was created for the key.
    */
   countPerson(id: string): void
   end(): void
 }
 
-export interface InFlightCallTracker {
+export interface InFlightCallLimiter {
   /**
    * Counts a call of a company as running until `end` is called on the result. Throws `unavailable`
    * when the company has too many calls at the same time, and `rate_limited` when the network of a
@@ -61,11 +62,11 @@ export interface InFlightCallTracker {
  * Creates the counters of concurrent calls. A call above a limit is refused immediately and does
  * not wait.
  */
-export function createInFlightCallTracker({
+export function createInFlightCallLimiter({
   perPerson,
   perAddress = 0,
   perCompany
-}: InFlightLimits = defaultLimits): InFlightCallTracker {
+}: InFlightLimits = defaultLimits): InFlightCallLimiter {
   const counts = new Map<string, number>()
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
   const add = (key: string, more: 1 | -1) => {

@@ -15,7 +15,7 @@ import { authenticateDownloadLink } from '../../domain/sessions/download-links.t
 import { checkAndSetAdministeredCompany } from './administered-company.ts'
 import {
   type AccessRules,
-  admitPerson,
+  admitCaller,
   bearerToken,
   parseIdempotencyKey,
   parseInput,
@@ -24,7 +24,7 @@ import {
   requirePasswordConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
-import { brokenConnectionError, invalidFieldError } from './refused-fields.ts'
+import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
 
 /** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultMaxBodyBytes = 256 * 1024
@@ -198,7 +198,7 @@ async function admit(
       ])
     }
   } else {
-    const person = await admitPerson(c.get('deps'), tenant, route, token, {
+    const person = await admitCaller(c.get('deps'), tenant, route, token, {
       address: c.get('address'),
       inFlight: c.get('inFlight')
     })
@@ -295,7 +295,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     for await (const chunk of readBodyChunks(c, maxBytes)) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (cause) {
-    throw cause instanceof AppError ? cause : brokenConnectionError(cause)
+    throw cause instanceof AppError ? cause : interruptedRequestError(cause)
   }
 }
 
@@ -316,7 +316,7 @@ export async function* readBodyChunks(
       yield chunk
     }
   } catch (cause) {
-    throw cause instanceof AppError ? cause : brokenConnectionError(cause)
+    throw cause instanceof AppError ? cause : interruptedRequestError(cause)
   }
 }
 

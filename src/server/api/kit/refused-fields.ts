@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { AppError, type FieldError } from '../../../contract/kit/errors.ts'
 import {
   firstFieldErrors,
-  shortenFieldName,
+  truncateFieldName,
   type ZodIssueLike
 } from '../../../contract/kit/field-errors.ts'
 
@@ -47,7 +47,7 @@ export function invalidFieldError(
   error: FieldError & { detail: string },
   cause?: unknown
 ): AppError {
-  const field = shortenFieldName(name)
+  const field = truncateFieldName(name)
   return new AppError('invalid_input', `Refused. Wanted: ${field} (${error.detail})`, {
     fields: { [field]: error },
     cause
@@ -58,7 +58,7 @@ export function invalidFieldError(
  * Returns the error for an HTTP request whose connection broke. Nobody receives it. It is an
  * `AppError` because any other error would be logged as a failure of the service.
  */
-export function brokenConnectionError(cause?: unknown): AppError {
+export function interruptedRequestError(cause?: unknown): AppError {
   return invalidFieldError('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 

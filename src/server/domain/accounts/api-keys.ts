@@ -3,7 +3,7 @@ import type * as z from 'zod/mini'
 import type { ApiKey, ApiKeyWithSecret, createApiKey as call } from '../../../contract/api-keys.ts'
 import { KeyScope } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { maxApiKeys } from '../../../contract/kit/limits.ts'
+import { maxApiKeysPerOwner } from '../../../contract/kit/limits.ts'
 import {
   deleteById,
   deleteInCompany,
@@ -190,9 +190,9 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
   const { count } = await keysOf(tx, user_id)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count < maxApiKeys) return
-  throw new AppError('key_limit_reached', `At most ${maxApiKeys} keys`, {
-    figures: { used: count, limit: maxApiKeys, resets_at: null }
+  if (count < maxApiKeysPerOwner) return
+  throw new AppError('key_limit_reached', `At most ${maxApiKeysPerOwner} keys`, {
+    figures: { used: count, limit: maxApiKeysPerOwner, resets_at: null }
   })
 }
 

@@ -13,11 +13,11 @@ import {
   disableMembers,
   enableMembers,
   requireNotOneself,
-  setMemberColumns,
-  signOutMembers
+  signOutMembers,
+  updateMemberRowsAndVersions
 } from './member-changes.ts'
 import { lockMemberRows, type MembersWithLockedRows } from './member-row-locks.ts'
-import { countMembers, type MemberFilter, readNextMembers } from './members.ts'
+import { countMembers, type MemberFilter, readNextMemberIdsAndStates } from './members.ts'
 
 type BulkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>
 
@@ -50,7 +50,7 @@ interface Bulk {
  * Counts the people whom a bulk change selects, without changing them. The field `matching` of the
  * result is this number; the other fields are empty.
  */
-export async function countAffectedPeople(
+export async function countSelectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
 ): Promise<BulkResult> {
@@ -110,7 +110,7 @@ export async function readNextPeopleIds(
   wanted: BulkSelection
 ): Promise<{ ids: string[]; next: string | null }> {
   if ('ids' in wanted) return { ids: [...new Set(wanted.ids)].sort(), next: null }
-  const { people, next } = await readNextMembers(tx, deps, wanted, maxBulkPeople)
+  const { people, next } = await readNextMemberIdsAndStates(tx, deps, wanted, maxBulkPeople)
   return { ids: people.map(({ id }) => id), next }
 }
 
@@ -151,7 +151,7 @@ async function apply(
     case 'remove_from_group': {
       const move = change.action === 'add_to_group' ? addPeopleToGroup : removePeopleFromGroup
       const moved = await move(tx, deps, { by, group_id: change.group_id, user_ids: ids })
-      await setMemberColumns(tx, moved, {})
+      await updateMemberRowsAndVersions(tx, moved, {})
       return moved
     }
     case 'disable': {

@@ -1,7 +1,7 @@
 import { inCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { recordPasswordConfirmation } from '../sessions/sessions.ts'
-import { type PasswordDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
+import { type PasswordCheckDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
 
 /**
  * Checks that the caller knows their password, and marks their session as confirmed for five
@@ -9,7 +9,7 @@ import { type PasswordDeps, type PasswordProof, requireCurrentPassword } from '.
  * challenge is expired, used or for another purpose.
  */
 export async function confirmPassword(
-  deps: PasswordDeps & Pick<Deps, 'db'>,
+  deps: PasswordCheckDeps & Pick<Deps, 'db'>,
   input: PasswordProof
 ): Promise<void> {
   const { person } = input

@@ -6,15 +6,15 @@ import { addAuditEntry, eraseAuditValuesOfPeople } from '../audit/audit-entries.
 import type { Deps, SendingCompany } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
-import { type PasswordDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
+import { type PasswordCheckDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
 
 /**
  * Deletes the caller's account. Erases the personal data, but keeps the deposits. Throws
  * `password_wrong` if the caller does not prove that they know their password, and `last_operator`
  * if the caller is the only enabled operator.
  */
-export async function deleteUser(
-  deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
+export async function deleteOwnAccount(
+  deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: PasswordProof
 ): Promise<void> {
   const { tenant, person } = input

@@ -5,7 +5,7 @@ import { inCompany } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
 import {
-  encryptPublicKeyColumns,
+  createEncryptedPublicKeyColumns,
   replacePublicKey,
   verifyKeyProof
 } from '../key-proofs/key-proofs.ts'
@@ -16,7 +16,7 @@ import { type AuthenticatedCaller, endSessionsOfPeople } from '../sessions/sessi
 import {
   lockPersonRow,
   lockPublicKeyRow,
-  type PasswordDeps,
+  type PasswordCheckDeps,
   type PasswordProof,
   requireCurrentPassword,
   revokeMailedLinks
@@ -39,8 +39,8 @@ interface NewEmail extends PasswordProof {
  * is derived from the e-mail and the password. The current e-mail and public key stay valid until
  * the new e-mail is confirmed.
  */
-export async function changeEmail(
-  deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
+export async function requestEmailChange(
+  deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: NewEmail
 ): Promise<void> {
   const { tenant, person, address, email, public_key_jwt } = input
@@ -64,7 +64,7 @@ export async function changeEmail(
         company_id,
         user_id,
         email,
-        ...encryptPublicKeyColumns(deps, { company_id, user_id }, proof),
+        ...createEncryptedPublicKeyColumns(deps, { company_id, user_id }, proof),
         created_at,
         expires_at: new Date(created_at.getTime() + waitingMs)
       })
@@ -84,7 +84,7 @@ export async function changeEmail(
  * if another account has got the new e-mail, or if `person` has not requested the change. So a
  * stranger who gets the link because of a typing error cannot confirm the change.
  */
-export async function confirmEmail(
+export async function confirmEmailChange(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   { person, token }: { person: AuthenticatedCaller; token: string }
 ): Promise<void> {

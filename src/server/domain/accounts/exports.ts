@@ -1,11 +1,11 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import type { Session } from '../../../contract/sessions.ts'
-import type { UserInfo } from '../../../contract/users.ts'
+import type { OwnAccount } from '../../../contract/users.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readRequests } from '../history/requests.ts'
 import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
-import { readUser } from './users.ts'
+import { readOwnAccount } from './users.ts'
 
 const pageLength = 200
 const maxSessions = 100
@@ -23,14 +23,14 @@ export async function exportOwnData(
     cursor
   }: { tenant: Tenant; person: AuthenticatedCaller; cursor?: string | undefined }
 ): Promise<{
-  account: UserInfo
+  account: OwnAccount
   sessions: Session[]
   requests: ProcessedRequest[]
   complete: boolean
 }> {
   const { company_id, id: user_id } = person
   const read = async (tx: Tx) => {
-    const account = await readUser(tx, deps, tenant, person)
+    const account = await readOwnAccount(tx, deps, tenant, person)
     const { items: sessions } = await readPersonSessions(tx, deps, person, { limit: maxSessions })
     const page = { company_id, user_id, cursor, limit: pageLength }
     const { items: requests, next } = await readRequests(tx, page)

@@ -6,7 +6,7 @@ import type { Deps, Tenant } from '../deps.ts'
 import { readImport } from '../imports/imports.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
-import { createLinksForInvitees, requireInvitable } from './invitations.ts'
+import { createLinksToPassOn, requireInvitable } from './invitations.ts'
 import {
   lockMemberRows,
   type MembersWithLockedRows,
@@ -30,7 +30,7 @@ export async function createInvitationLinks(
     const { ids, next } = await readNextPeopleIds(tx, deps, await narrowed(tx, people))
     const members = await lockMemberRows(tx, deps, { by, ids })
     const invited = ids.flatMap(id => invitable(members, id))
-    const { links, until } = await createLinksForInvitees(tx, deps, tenant, invited)
+    const { links, until } = await createLinksToPassOn(tx, deps, tenant, invited)
     for (const { id } of invited) {
       addAuditEntry(tx, deps, { by, action: 'user.invitation_link', target: id })
     }

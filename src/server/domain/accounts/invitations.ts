@@ -264,7 +264,7 @@ async function queueInvitations(
      where company_id = ${tx.companyId} and id = any (${invitees.map(({ id }) => id)}::uuid[])
        and invitation_waits`.execute(tx)
   const emails = invitees.map(({ email }) => email)
-  const reservations = await scheduleInvitations(tx, deps, emails)
+  const reservations = await reserveInvitationTimes(tx, deps, emails)
   const mails = invitees.flatMap(({ id, email, locale }, at) => {
     const { due, isNew } = reservations[at] ?? {}
     return isNew ? [{ kind: 'activate' as const, email, locale, subject: id, due }] : []
@@ -282,7 +282,7 @@ async function linkWithoutMail(
   invitee: Invitee
 ): Promise<Pick<InvitationResult, 'link'>> {
   if (deps.settings.mailServer) return {}
-  const { links } = await createLinksForInvitees(tx, deps, tenant, [invitee])
+  const { links } = await createLinksToPassOn(tx, deps, tenant, [invitee])
   return links[0] === undefined ? {} : { link: links[0] }
 }
 
@@ -292,7 +292,7 @@ async function linkWithoutMail(
  * wildcard domain, they lead to the company's primary host instead, because anybody can invent a
  * host below a wildcard domain.
  */
-export async function createLinksForInvitees(
+export async function createLinksToPassOn(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
   { host, isWildcard, config }: Tenant,
@@ -327,7 +327,7 @@ interface Reservation {
  * the time of that invitation, with `isNew` false. Returns the reservations in the order of
  * `emails`, which must not contain an e-mail twice.
  */
-export async function scheduleInvitations(
+export async function reserveInvitationTimes(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   emails: readonly string[]
@@ -377,7 +377,7 @@ export async function scheduleInvitations(
  * Deletes the future times that are reserved for invitation mails to `emails`. Keeps past times,
  * because they count toward the limits on mails.
  */
-export async function cancelScheduledInvitations(
+export async function releaseInvitationTimes(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
   emails: readonly string[]

@@ -14,7 +14,7 @@ import {
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
   lockMemberRow,
@@ -33,7 +33,7 @@ interface MemberCall {
   id: string
 }
 
-type Versioned = MemberCall & VersionedChange
+type Versioned = MemberCall & ExpectedVersion
 
 interface Update extends Versioned {
   username?: string | undefined
@@ -58,7 +58,7 @@ export async function updateMember(
       username: given.username ?? before.username,
       locale: given.locale ?? before.locale
     }
-    await setMemberColumns(tx, [id], after)
+    await updateMemberRowsAndVersions(tx, [id], after)
     if (group_ids) await replaceGroups(tx, deps, by, id, group_ids)
     const noted = { ...after, ...missingVersionNote(version) }
     addAuditEntry(tx, deps, { by, action: 'user.update', target: id, before, after: noted })
@@ -116,7 +116,7 @@ export async function setPermissions(
     if (id === by.id && Permission.options.some(isTaken)) {
       throw new AppError('not_oneself', 'Nobody takes a permission from themselves')
     }
-    await setMemberColumns(tx, [id], { permissions: after })
+    await updateMemberRowsAndVersions(tx, [id], { permissions: after })
     addAuditEntry(tx, deps, {
       by,
       action: 'user.permissions',
@@ -227,7 +227,7 @@ export async function disableMembers(
   const others = members.filter(({ disabled }) => disabled?.reason !== reason)
   const ids = others.map(({ id }) => id)
   const mark = { reason, since: deps.clock().toISOString() }
-  await setMemberColumns(tx, ids, { disabled: JSON.stringify(mark) })
+  await updateMemberRowsAndVersions(tx, ids, { disabled: JSON.stringify(mark) })
   for (const { id, disabled } of others) {
     const [before, after] = [{ disabled }, { disabled: mark }]
     addAuditEntry(tx, deps, { by, action: 'user.disable', target: id, before, after })
@@ -247,7 +247,7 @@ export async function enableMembers(
 ): Promise<string[]> {
   const disabled = members.filter(member => member.disabled)
   const ids = disabled.map(({ id }) => id)
-  await setMemberColumns(tx, ids, { disabled: null, tokens_valid_after: deps.clock() })
+  await updateMemberRowsAndVersions(tx, ids, { disabled: null, tokens_valid_after: deps.clock() })
   await endSessionsOfPeople(tx, deps, ids)
   for (const { id, disabled: before } of disabled) {
     const change = { before: { disabled: before }, after: {} }
@@ -280,7 +280,7 @@ interface Columns {
 }
 
 /** Sets the given columns of people and increments the version of each person. */
-export async function setMemberColumns(
+export async function updateMemberRowsAndVersions(
   tx: Tx,
   ids: readonly string[],
   columns: Columns

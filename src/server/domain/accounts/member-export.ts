@@ -2,7 +2,7 @@ import type { Member } from '../../../contract/members.ts'
 import type { ConnectionRequestOptions } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type MemberFilter, readMembers, readNextMembers } from './members.ts'
+import { type MemberFilter, readMembers, readNextMemberIdsAndStates } from './members.ts'
 
 /** Yields chunks of CSV text with the people who match the filter, in the order of their ids. */
 export function exportMembers(
@@ -17,7 +17,7 @@ export function exportMembers(
     ...{ company_id, caller, columns },
     pageRows: { alone: 200, whenContended: 50 },
     async readPage(tx, { limit, cursor }) {
-      const { people, next } = await readNextMembers(tx, deps, { filter, cursor }, limit)
+      const { people, next } = await readNextMemberIdsAndStates(tx, deps, { filter, cursor }, limit)
       return { items: await readMembers(tx, people), next }
     },
     toRows: members => members

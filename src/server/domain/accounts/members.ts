@@ -13,9 +13,9 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { readGroups, requireGroup } from '../companies/groups.ts'
+import { readGroupsById, requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { readTotalAndOwnUsage } from '../limits/usage.ts'
+import { readUsageOfPersonAndGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
 import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
 import { waitingSignUpCondition } from './member-row-locks.ts'
@@ -108,8 +108,8 @@ export async function getUserUsage(
     const member = await readMember(tx, deps, id)
     const ids = member.groups.map(group => group.id)
     const [groups, { total, own }] = await Promise.all([
-      readGroups(tx, deps, ids),
-      readTotalAndOwnUsage(tx, { company_id, user_id: id, now: deps.clock() })
+      readGroupsById(tx, deps, ids),
+      readUsageOfPersonAndGroups(tx, { company_id, user_id: id, now: deps.clock() })
     ])
     const none = { requests_used: 0, storage_used: 0 }
     return { total, groups: groups.map(group => ({ ...group, own: own.get(group.id) ?? none })) }
@@ -142,7 +142,7 @@ export async function countMembers(
  * Returns at most `limit` people who match the filter and whose ids come after `cursor`, in the
  * order of the ids. `next` is the cursor for the following people, or null if there are none.
  */
-export async function readNextMembers(
+export async function readNextMemberIdsAndStates(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { filter, cursor }: { filter: MemberFilter; cursor?: string | undefined },

@@ -3,7 +3,7 @@ import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { newId, newRandomId } from '../ids.ts'
-import { encryptPublicKeyColumns } from '../key-proofs/key-proofs.ts'
+import { createEncryptedPublicKeyColumns } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
   /** In the form that `canonicalEmail` returns. */
@@ -22,7 +22,7 @@ interface NewUser {
    */
   key:
     | Pick<PublicKeyPayload, 'kdf' | 'jwk'>
-    | ReturnType<typeof encryptPublicKeyColumns>
+    | ReturnType<typeof createEncryptedPublicKeyColumns>
     | undefined
   /** Whether the person was invited. The caller must then queue the invitation mail itself. */
   isInvited?: boolean
@@ -77,7 +77,7 @@ export async function addUser(
   if (!user) return undefined
   if (key) {
     const place = { company_id, user_id: id }
-    const sealed = 'pub_enc' in key ? key : encryptPublicKeyColumns(deps, place, key)
+    const sealed = 'pub_enc' in key ? key : createEncryptedPublicKeyColumns(deps, place, key)
     await tx
       .insertInto('user_key')
       .values({ ...place, ...sealed, created_at: now })

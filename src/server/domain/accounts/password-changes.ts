@@ -6,7 +6,7 @@ import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessionsOfPeople } from '../sessions/sessions.ts'
 import {
-  type PasswordDeps,
+  type PasswordCheckDeps,
   type PasswordProof,
   requireCurrentPassword,
   setPublicKey
@@ -16,7 +16,7 @@ import {
  * Replaces the public key of a person who changes their password, and ends their other sessions.
  */
 export async function changePassword(
-  deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
+  deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: PasswordProof & { public_key_jwt: string }
 ): Promise<void> {
   const { tenant, person, public_key_jwt } = input

@@ -15,7 +15,11 @@ import { listCompanyIds } from '../companies/companies.ts'
 import { getPrimaryHost, webOriginOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { encryptPublicKeyColumns, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import {
+  createEncryptedPublicKeyColumns,
+  spendKeyProof,
+  verifyKeyProof
+} from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import {
@@ -30,7 +34,7 @@ import {
   endSessionsOfPeople,
   signalSessionChanges
 } from '../sessions/sessions.ts'
-import { type InvitationResult, scheduleInvitations } from './invitations.ts'
+import { type InvitationResult, reserveInvitationTimes } from './invitations.ts'
 import { waitingSignUpCondition } from './member-row-locks.ts'
 import { addUser } from './new-users.ts'
 import { lockPersonRow } from './user-keys.ts'
@@ -56,7 +60,7 @@ interface NewSignUp {
  * Stores a sign-up until its e-mail is confirmed, and queues the mail with the link. Does not look
  * up whether the e-mail already has an account, so the response time cannot reveal this.
  */
-export async function insertSignUp(
+export async function insertSignUpAndQueueMail(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   { tenant, email, username, locale }: NewSignUp,
@@ -76,7 +80,7 @@ export async function insertSignUp(
       email,
       username,
       locale: locale ?? 'und',
-      ...encryptPublicKeyColumns(deps, { company_id, user_id: id }, proof),
+      ...createEncryptedPublicKeyColumns(deps, { company_id, user_id: id }, proof),
       created_at,
       expires_at: new Date(created_at.getTime() + waitingMs)
     })
@@ -91,7 +95,7 @@ export async function insertSignUp(
  * Mails a new confirmation link to the caller. Does nothing if the caller's e-mail is already
  * confirmed.
  */
-export async function sendVerification(
+export async function resendOwnVerifyLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, person, address }: { tenant: Tenant; person: AuthenticatedCaller; address: string }
 ): Promise<void> {
@@ -153,7 +157,7 @@ export async function confirmSignUpEmail(
       ? {
           username: chosen.username,
           locale: undefined,
-          key: encryptPublicKeyColumns(deps, { company_id, user_id: subject }, proof)
+          key: createEncryptedPublicKeyColumns(deps, { company_id, user_id: subject }, proof)
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { id: subject, email, ...made }))) throw over()
@@ -173,7 +177,7 @@ export async function confirmSignUpEmail(
  * A sign-up whose e-mail is not confirmed yet, as the command line shows it. `since` is the time of
  * the sign-up, and `until` is the time when it expires.
  */
-export interface WaitingSignUp {
+export interface UnconfirmedSignUp {
   email: string
   username: string
   company: string
@@ -190,10 +194,10 @@ export interface WaitingSignUp {
  * Returns all sign-ups that wait for confirmation, of all companies, each with a newly created
  * link.
  */
-export async function listWaitingSignUps(
+export async function listUnconfirmedSignUpsWithNewLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
-): Promise<WaitingSignUp[]> {
-  const waiting: WaitingSignUp[] = []
+): Promise<UnconfirmedSignUp[]> {
+  const waiting: UnconfirmedSignUp[] = []
   for (const company_id of await listCompanyIds(deps)) {
     waiting.push(...(await inCompany(deps.db, company_id, tx => waitingIn(tx, deps))))
   }
@@ -203,7 +207,7 @@ export async function listWaitingSignUps(
 async function waitingIn(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>
-): Promise<WaitingSignUp[]> {
+): Promise<UnconfirmedSignUp[]> {
   const rows = await selectInCompany(tx, 'signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
     .where(waitingSignUpCondition(deps))
@@ -220,7 +224,7 @@ async function waitingIn(
       'company.name'
     ])
     .execute()
-  const waiting: WaitingSignUp[] = []
+  const waiting: UnconfirmedSignUp[] = []
   for (const { created_at, expires_at, name, ...signUp } of rows) {
     const { email, username } = signUp
     const link = await createVerifyLink(tx, deps, signUp)
@@ -249,7 +253,7 @@ async function createVerifyLink(
  * is configured, the result contains the link, which the administrator must pass on. Throws
  * `not_waiting` for a person who has an account already.
  */
-export async function sendVerifyLink(
+export async function resendVerifyLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, id }: { tenant: Tenant; by: AuthenticatedCaller; id: string }
 ): Promise<InvitationResult> {
@@ -265,7 +269,7 @@ export async function sendVerifyLink(
       throw new AppError('not_waiting', 'The person has an account')
     }
     const { email, locale } = signUp
-    const [reservation] = await scheduleInvitations(tx, deps, [email])
+    const [reservation] = await reserveInvitationTimes(tx, deps, [email])
     if (!reservation) throw new Error('no time was reserved')
     const { due, isNew } = reservation
     if (isNew)

@@ -8,7 +8,7 @@ import type {
   RowSlice
 } from '../imports/import-work.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import { cancelScheduledInvitations, scheduleInvitations } from './invitations.ts'
+import { releaseInvitationTimes, reserveInvitationTimes } from './invitations.ts'
 import { checkUserImportRows } from './user-import-checks.ts'
 
 /** What the import job does with rows that describe people. */
@@ -162,7 +162,7 @@ async function invitePeople(
 ): Promise<void> {
   const sender = { company_id: tx.companyId, host: work.host }
   for await (const people of createdPeople(tx, work)) {
-    const times = await scheduleInvitations(
+    const times = await reserveInvitationTimes(
       tx,
       deps,
       people.map(({ email }) => email)
@@ -186,7 +186,7 @@ async function withdrawInvitations(
     await sql`
       delete from mail where company_id = ${tx.companyId} and kind = 'activate'
          and subject = any (${people.map(({ id }) => id)}::uuid[])`.execute(tx)
-    await cancelScheduledInvitations(
+    await releaseInvitationTimes(
       tx,
       deps,
       people.map(({ email }) => email)

@@ -106,7 +106,7 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
  * are out of date. Throws `not_found` and changes nothing if any of the row numbers in `rows` does
  * not exist in the import. Throws `import_state` unless the import's state is `checked`.
  */
-export async function skipUserImportRows(
+export async function setUserImportRowsSkipped(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id, rows, skip }: Skipping
 ): Promise<Import> {

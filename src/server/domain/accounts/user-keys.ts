@@ -7,7 +7,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readValidChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
-  encryptPublicKeyColumns,
+  createEncryptedPublicKeyColumns,
   replacePublicKey,
   spendKeyProof,
   verifyKeyProof
@@ -21,7 +21,7 @@ import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-to
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
 /** The dependencies of `requireCurrentPassword`. */
-export type PasswordDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
+export type PasswordCheckDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
 
 /** A proof that the caller knows their current password. */
 export interface PasswordProof {
@@ -40,7 +40,7 @@ export interface PasswordProof {
  */
 export async function requireCurrentPassword(
   tx: Tx,
-  deps: PasswordDeps,
+  deps: PasswordCheckDeps,
   { tenant, person, challenge_response }: PasswordProof,
   purpose: 'rekey' | 'confirm' = 'rekey'
 ): Promise<{ email: string; locale: string; challenge: string }> {
@@ -149,7 +149,7 @@ export async function setPublicKey(
   user_id: string,
   proof: PublicKeyPayload
 ): Promise<void> {
-  const key = encryptPublicKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
+  const key = createEncryptedPublicKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
   await replacePublicKey(tx, deps, user_id, key)
   await revokeMailedLinks(tx, user_id)
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { type UserInfo, UserLocale } from '../../../contract/users.ts'
+import { type OwnAccount, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
 import { updateById } from '../../db/company-queries.ts'
@@ -11,10 +11,10 @@ import { chooseMailLinkDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
-import { readTotalAndOwnUsage } from '../limits/usage.ts'
+import { readUsageOfPersonAndGroups } from '../limits/usage.ts'
 import { type AuthenticatedCaller, renewAccessToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
-import { insertSignUp } from './signups.ts'
+import { insertSignUpAndQueueMail } from './signups.ts'
 
 interface NewPerson {
   tenant: Tenant
@@ -52,7 +52,7 @@ export async function createUser(
   if (needsConfirmation) await consumeMailLimits(deps, { tenant, email, address })
   const proof = verifyKeyProof({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const insert = needsConfirmation ? insertSignUp : insertActiveUser
+    const insert = needsConfirmation ? insertSignUpAndQueueMail : insertActiveUser
     const effect = () => insert(tx, deps, input, proof)
     const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
     return runOnce(tx, deps, { actor: nobody, route: 'POST /user', key, input: fields }, effect)
@@ -60,16 +60,16 @@ export async function createUser(
 }
 
 /** Returns the caller's own data, with a new `access_token` if the current one expires soon. */
-export async function getUser(
+export async function getOwnAccount(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   {
     tenant,
     person,
     isDeveloper
   }: { tenant: Tenant; person: AuthenticatedCaller; isDeveloper: boolean }
-): Promise<UserInfo> {
+): Promise<OwnAccount> {
   const { user } = await inCompany(deps.db, person.company_id, async tx => {
-    const user = readUser(tx, deps, tenant, person)
+    const user = readOwnAccount(tx, deps, tenant, person)
     // a sign-up that was confirmed meanwhile is read again
     if (person.pending) await user
     else tx.sendWithCommit(user)
@@ -84,14 +84,14 @@ export async function getUser(
 
 function withDelivery(
   { settings }: Pick<Deps, 'settings'>,
-  user: UserInfo,
+  user: OwnAccount,
   isDeveloper: boolean
-): UserInfo {
+): OwnAccount {
   return user.pending ? { ...user, delivery: chooseMailLinkDelivery(settings, isDeveloper) } : user
 }
 
 /** Changes the caller's username or language, or both. An undefined field keeps its value. */
-export async function updateUser(
+export async function updateOwnAccount(
   deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   {
     tenant,
@@ -106,7 +106,7 @@ export async function updateUser(
     username?: string | undefined
     locale?: 'en' | 'fr' | undefined
   }
-): Promise<UserInfo> {
+): Promise<OwnAccount> {
   return inCompany(deps.db, person.company_id, async tx => {
     if (username !== undefined || locale !== undefined) {
       const { id, pending } = person
@@ -119,7 +119,7 @@ export async function updateUser(
         : updateById(tx, 'user', id).set({ ...changes, version: sql<number>`version + 1` })
       await update.execute()
     }
-    return withDelivery(deps, await readUser(tx, deps, tenant, person), isDeveloper)
+    return withDelivery(deps, await readOwnAccount(tx, deps, tenant, person), isDeveloper)
   })
 }
 
@@ -152,12 +152,12 @@ export async function insertActiveUser(
 }
 
 /** Returns the caller's data for the response of `GET /user`, without `access_token`. */
-export async function readUser(
+export async function readOwnAccount(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,
   person: AuthenticatedCaller
-): Promise<UserInfo> {
+): Promise<OwnAccount> {
   const { company_id, id, pending, permissions } = person
   const asked = tx
     .selectFrom(pending ? 'signup' : 'user')
@@ -169,10 +169,12 @@ export async function readUser(
   const [row, groups, usage] = await Promise.all([
     asked,
     pending ? [] : readFeatures(tx, company_id, id),
-    pending ? undefined : readTotalAndOwnUsage(tx, { company_id, user_id: id, now: deps.clock() })
+    pending
+      ? undefined
+      : readUsageOfPersonAndGroups(tx, { company_id, user_id: id, now: deps.clock() })
   ])
   // the sign-up was confirmed or deleted after the caller was authenticated
-  if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
+  if (!row && pending) return readOwnAccount(tx, deps, tenant, { ...person, pending: false })
   if (!row) throw new AppError('unauthenticated', 'The sign-up is over')
   const { email, username, locale } = row
   const shown = {

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type {
-  Attention,
   AttentionItem,
   AttentionKind,
   AttentionOfAllCompanies,
+  AttentionOfCompany,
   NearLimit
 } from '../../../contract/overview.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
@@ -61,7 +61,7 @@ const checks = [
  * The result of several checks. `items` are the problems that they have found. `unchecked` lists
  * the kinds of problems whose check has failed with an error.
  */
-type Findings = Pick<Attention, 'items' | 'unchecked'>
+type Findings = Pick<AttentionOfCompany, 'items' | 'unchecked'>
 
 const severities = ['error', 'warning', 'info']
 
@@ -74,7 +74,7 @@ const severities = ['error', 'warning', 'info']
 export async function listAttentionItems(
   deps: AttentionDeps,
   { company_id, isOperator }: { company_id: CompanyId; isOperator: boolean }
-): Promise<Attention> {
+): Promise<AttentionOfCompany> {
   const company = await checkCompany(deps, company_id)
   const disk = isOperator ? await checkDisk(deps) : { items: [], unchecked: [] }
   return {

@@ -5,7 +5,7 @@ import type * as endpoints from '../../../contract/company-categories.ts'
 import type { CategoryDetails } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxCategoriesInError } from '../../../contract/kit/limits.ts'
-import { StoredContent } from '../../../contract/requests.ts'
+import { StoredContentKind } from '../../../contract/requests.ts'
 import {
   countRows,
   deleteById,
@@ -22,7 +22,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
 
@@ -137,7 +137,7 @@ export async function createCategory(
   })
 }
 
-type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateCategory.input>
+type Change = AdminCall & ExpectedVersion & z.output<typeof endpoints.updateCategory.input>
 
 /**
  * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
@@ -182,7 +182,7 @@ export async function updateCategory(
  */
 export async function deleteCategory(
   deps: AuditDeps,
-  { company_id, by, id, version }: AdminCall & VersionedChange & { id: string }
+  { company_id, by, id, version }: AdminCall & ExpectedVersion & { id: string }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // no deposit is begun in it and no group may use it from here on
@@ -212,7 +212,7 @@ export async function deleteCategory(
  * caller may use no category. Throws `category_required`, with the possible categories, if the
  * caller may use several categories but not the default one.
  */
-export async function chooseFallbackCategory(tx: Tx, caller: Caller): Promise<string> {
+export async function chooseCategoryForDeposit(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)
   const [first, second] = categories
   if (!first) throw new AppError('category_unknown', 'The caller may deposit in no category')
@@ -262,7 +262,7 @@ function categoryOf(row: Row): Category {
     visibility: Visibility.parse(row.visibility),
     keep_originals: KeepOriginalsSetting.parse(row.originals),
     default: row.is_default,
-    store: StoredContent.parse(row.store),
+    store: StoredContentKind.parse(row.store),
     media_types: row.media_types,
     retention: row.retention
   }

@@ -16,7 +16,7 @@ import {
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 
 interface CompaniesInput extends PageInput {
   q?: string | undefined
@@ -155,7 +155,7 @@ function companyOf(row: CompanyRow): Company {
   return { id, version, name, created, domains, suspended: disabled, demo: is_demo }
 }
 
-interface Renaming extends AdminCall, VersionedChange {
+interface Renaming extends AdminCall, ExpectedVersion {
   name?: string | undefined
 }
 

@@ -16,14 +16,14 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,
   type DomainRow,
   domainNotFoundError,
-  lockCompany,
-  lockDomain
+  lockCompanyRow,
+  lockDomainRow
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
@@ -62,7 +62,7 @@ export async function getDomain(
   return inCompany(deps.db, company_id, tx => readDomain(tx, id))
 }
 
-interface Change extends DomainCall, VersionedChange {
+interface Change extends DomainCall, ExpectedVersion {
   changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
 }
 
@@ -76,7 +76,7 @@ export async function updateDomain(
 ): Promise<DomainDetails> {
   const { theme, ...fields } = changes
   const change = async (tx: Tx) => {
-    const found = await lockDomain(tx, id)
+    const found = await lockDomainRow(tx, id)
     requireVersion(found.version, version)
     const changed = theme && applyThemeChanges(Theme.parse(found.theme), theme)
     await updateById(tx, 'domain', id)
@@ -84,7 +84,7 @@ export async function updateDomain(
       .execute()
     if (changed) await storeThemeAsPublished(tx, deps, { by, domain: found, theme: changed })
     const before = auditFields(found)
-    const after = { ...auditFields(await lockDomain(tx, id)), ...missingVersionNote(version) }
+    const after = { ...auditFields(await lockDomainRow(tx, id)), ...missingVersionNote(version) }
     addAuditEntry(tx, deps, { by, action: 'domain.update', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return readDomain(tx, id)
@@ -101,8 +101,8 @@ export async function makeDomainPrimary(
   { company_id, by, id }: DomainCall
 ): Promise<DomainDetails> {
   return inCompany(deps.db, company_id, async tx => {
-    await lockCompany(tx)
-    const found = await lockDomain(tx, id)
+    await lockCompanyRow(tx)
+    const found = await lockDomainRow(tx, id)
     if (found.verified_at === null || found.host.startsWith('*')) {
       throw new AppError('domain_unsuitable', 'The primary domain is verified and no wildcard')
     }

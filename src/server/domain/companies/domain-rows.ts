@@ -14,9 +14,9 @@ export type DomainRow = Selectable<Database['domain']>
 
 /**
  * Locks the row of the company until the transaction ends, so that only one call at a time removes
- * a domain from the company or changes its primary domain. Must be called before `lockDomain`.
+ * a domain from the company or changes its primary domain. Must be called before `lockDomainRow`.
  */
-export async function lockCompany(tx: Tx): Promise<void> {
+export async function lockCompanyRow(tx: Tx): Promise<void> {
   await tx
     .selectFrom('company')
     .where('id', '=', tx.companyId)
@@ -29,7 +29,7 @@ export async function lockCompany(tx: Tx): Promise<void> {
  * Locks the row of a domain until the transaction ends, and returns it. Throws `not_found` if the
  * company has no such domain.
  */
-export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
+export async function lockDomainRow(tx: Tx, id: string): Promise<DomainRow> {
   const row = await selectById(tx, 'domain', id).selectAll().forUpdate().executeTakeFirst()
   if (!row) throw domainNotFoundError()
   return row

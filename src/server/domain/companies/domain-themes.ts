@@ -14,14 +14,19 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, requireVersion } from '../versions/versions.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
-import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
+import {
+  type DomainCall,
+  type DomainRow,
+  domainNotFoundError,
+  lockDomainRow
+} from './domain-rows.ts'
 
 /** Number of published themes that are stored for each domain, including the present theme. */
 const keptVersions = 20
 
-type ThemeCall = DomainCall & VersionedChange
+type ThemeCall = DomainCall & ExpectedVersion
 
 /** Returns the themes of a domain. Throws `not_found` if the company has no such domain. */
 export async function getDomainThemes(
@@ -40,7 +45,7 @@ export async function saveThemeDraft(
   { company_id, by, id, version, changes }: ThemeCall & { changes: ThemeChanges }
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
-    const found = await lockDomain(tx, id)
+    const found = await lockDomainRow(tx, id)
     requireVersion(found.themes_version, version)
     const draft = applyThemeChanges(Theme.parse(found.draft ?? found.theme), changes)
     const saved = { draft: JSON.stringify(draft), draft_at: deps.clock(), draft_by: by.id }
@@ -55,7 +60,7 @@ export async function deleteThemeDraft(
   { company_id, id, version }: ThemeCall
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    const found = await lockDomain(tx, id)
+    const found = await lockDomainRow(tx, id)
     requireVersion(found.themes_version, version)
     if (found.draft !== null) await setThemeDraft(tx, found, noDraft)
   })
@@ -70,7 +75,7 @@ export async function publishTheme(
   { company_id, by, id, version }: ThemeCall
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
-    const found = await lockDomain(tx, id)
+    const found = await lockDomainRow(tx, id)
     requireVersion(found.themes_version, version)
     if (found.draft === null) return readThemes(tx, id)
     const theme = Theme.parse(found.draft)
@@ -87,12 +92,12 @@ export async function publishTheme(
  * Publishes an earlier theme of a domain again, under a new number. `number` is the number of the
  * earlier theme. Throws `not_found` if this theme is no longer stored.
  */
-export async function restoreTheme(
+export async function publishEarlierTheme(
   deps: AuditDeps & Pick<Deps, 'signals'>,
   { company_id, by, id, version, number }: ThemeCall & { number: number }
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
-    const found = await lockDomain(tx, id)
+    const found = await lockDomainRow(tx, id)
     requireVersion(found.themes_version, version)
     if (number === found.theme_number) return readThemes(tx, id)
     const kept = await versionsOf(tx, id)

@@ -21,7 +21,7 @@ import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 
 interface ListInput extends PageInput {
@@ -98,7 +98,7 @@ export async function createGroup(
   })
 }
 
-type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateGroup.input>
+type Change = AdminCall & ExpectedVersion & z.output<typeof endpoints.updateGroup.input>
 
 /**
  * Changes the given settings of a group and keeps the others. New limits apply from the next
@@ -131,7 +131,7 @@ export async function updateGroup(
  */
 export async function deleteGroup(
   deps: AuditDeps,
-  { company_id, by, id, version }: AdminCall & VersionedChange & { id: string }
+  { company_id, by, id, version }: AdminCall & ExpectedVersion & { id: string }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // nobody joins it and nothing is charged to it from here on
@@ -263,13 +263,13 @@ function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
 type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 
 async function readGroup(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise<Group> {
-  const [group] = await readGroups(tx, deps, [id])
+  const [group] = await readGroupsById(tx, deps, [id])
   if (!group) throw noGroup()
   return group
 }
 
 /** Returns the groups with the given ids, with their limits and usage, sorted by name. */
-export async function readGroups(
+export async function readGroupsById(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   ids: readonly string[]

@@ -2,7 +2,7 @@ import type { Theme } from '../../../contract/domains.ts'
 import type { LimitPeriodLength } from '../../../core/limit-period.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { createCompanyKeys } from '../evidence/company-keys.ts'
+import { createCompanySecretKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
 import { createProofToken } from './host-names.ts'
@@ -83,7 +83,7 @@ export async function insertCompanyRows(
       demo_leased_until: null
     })
     .execute()
-  await createCompanyKeys(tx, deps, company_id)
+  await createCompanySecretKeys(tx, deps, company_id)
   await insertLogHead(tx, `${withPort(deps, primary.host)}/log`, primary.isVerified ?? true)
   for (const domain of input.domains) {
     const { host, name, title, public: isPublic, theme, isVerified = true, coveredBy } = domain

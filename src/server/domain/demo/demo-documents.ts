@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { makeCsv, makeJpeg, makePdf, makePng, makeWav, sampleDataNotice } from './demo-files.ts'
 
 /** The state that a deposit has when the demonstration is complete. */
-export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
+export type DemoDepositOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
 /** A deposit in the history of the demonstration. */
 export interface DemoDocument {
@@ -11,7 +11,7 @@ export interface DemoDocument {
   day: number
   name: string
   media_type: string
-  outcome: DemoOutcome
+  outcome: DemoDepositOutcome
   /**
    * Returns the bytes of the document. They are created only when needed, because creating all of
    * them together would delay other work.
@@ -75,7 +75,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
  * The documents that the notary of the demonstration deposits in half a year. The outcome is `done`
  * unless given.
  */
-const sheets: [day: number, name: string, outcome?: DemoOutcome][] = [
+const sheets: [day: number, name: string, outcome?: DemoDepositOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
   [3.6, 'Acte de vente Lambert.pdf'],
   [3.7, 'Plan cadastral, section B.png'],

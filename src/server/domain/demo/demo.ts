@@ -16,12 +16,12 @@ import {
   cancelUpload,
   completeUpload,
   findUpload,
-  recordUploadProgress,
+  recordUploadActivity,
   type Upload
 } from '../deposits/uploads.ts'
 import { createFingerprintVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type LeaseSettings, leaseRow, releaseLease, renewLease } from '../leases/leases.ts'
+import { type LeaseSettings, releaseLease, renewLease, takeLease } from '../leases/leases.ts'
 import {
   type DemoDocument,
   type DemoVerification,
@@ -62,7 +62,7 @@ interface Demo {
  * Creates the company of the demonstration, with a creation date 170 days in the past. `fillDemo`
  * adds its deposits later.
  */
-export async function createDemo(deps: Deps): Promise<void> {
+export async function createEmptyDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoHistoryDays * dayMs)
   await createCompany(
     { ...deps, clock: () => created_at },
@@ -116,7 +116,7 @@ export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boo
   const { company_id: id } = demo
   const isSeeding = sql<boolean>`demo = 'seeding'`
   const claimed = await inCompany(deps.db, id, tx =>
-    leaseRow(tx, seeding, deps.clock(), { id, where: isSeeding })
+    takeLease(tx, seeding, deps.clock(), { id, where: isSeeding })
   )
   if (!claimed) return false
   const releaseDemo = (state: Demo['state']) =>
@@ -190,7 +190,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
     }
     case 'uploading':
       await deps.blobs.stage(company_id, id, bytes.subarray(0, Math.ceil(bytes.length / 3)))
-      return recordUploadProgress({ ...deps, clock: () => farAway }, upload)
+      return recordUploadActivity({ ...deps, clock: () => farAway }, upload)
   }
   // if this process is killed before the settlement, the job must not record the document with the
   // present time

@@ -1,7 +1,7 @@
 import { type Category, KeepOriginalsSetting } from '../../../contract/categories.ts'
 import type { PictureTransform } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { StoredContent } from '../../../contract/requests.ts'
+import { StoredContentKind } from '../../../contract/requests.ts'
 import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
@@ -54,7 +54,7 @@ export async function getCategoryRulesForFile(
   deps: Deps,
   wanted: Wanted
 ): Promise<CategoryRules> {
-  requireAllowedSize(deps, wanted)
+  requireSizeAllowedByService(deps, wanted)
   const rules = await readCategoryRules(tx, wanted)
   requireAllowedType(rules, wanted)
   return rules
@@ -64,7 +64,7 @@ export async function getCategoryRulesForFile(
  * Throws `file_empty` for an empty file, and `too_large` for a file above the size limit of the
  * service.
  */
-export function requireAllowedSize(
+export function requireSizeAllowedByService(
   { settings }: Pick<Deps, 'settings'>,
   { size }: Pick<Wanted, 'size'>
 ) {
@@ -98,7 +98,7 @@ export async function readCategoryRules(
   }
   return {
     keep_originals: KeepOriginalsSetting.parse(rules.originals),
-    store: StoredContent.parse(rules.store),
+    store: StoredContentKind.parse(rules.store),
     media_types: rules.media_types
   }
 }

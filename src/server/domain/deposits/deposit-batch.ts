@@ -4,8 +4,8 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseFallbackCategory } from '../companies/categories.ts'
-import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
+import { chooseCategoryForDeposit } from '../companies/categories.ts'
+import type { CompanyId, Deps, StagedFileId, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
 import {
@@ -15,24 +15,24 @@ import {
   storeIdempotentResponses
 } from '../idempotency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
-import { chargeDeposits, planDepositCharges } from '../limits/quotas.ts'
+import { chargeDepositsToGroups, planDepositCharges } from '../limits/quotas.ts'
 import {
   type CategoryRules,
   readCategoryRules,
-  requireAllowedSize,
-  requireAllowedType
+  requireAllowedType,
+  requireSizeAllowedByService
 } from './category-rules.ts'
 import {
   type NamesInDepositRecord,
   type NewDepositRecord,
   readNamesForRecord,
-  writeRecords
+  recordDeposits
 } from './deposit-records.ts'
 import {
   type CreateDepositResult,
   historyFactsOf,
   type NewDeposit,
-  requireConsistentFingerprints
+  requireConsistentTransform
 } from './new-deposits.ts'
 import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
@@ -47,7 +47,7 @@ const movesAtOnce = 4
 export interface StagedBatchItem {
   key: string
   deposit: NewDeposit
-  staged: StagedFile
+  staged: StagedFileId
 }
 
 /** The answer to one file of a batch: what `POST /deposit` would return for it, or the error. */
@@ -156,7 +156,7 @@ class Batch {
     const foreseen = await this.#charge(fresh, planDepositCharges)
     const names = await this.#readNames(foreseen)
     await this.#keepFiles(foreseen)
-    const charged = await this.#charge(foreseen, chargeDeposits)
+    const charged = await this.#charge(foreseen, chargeDepositsToGroups)
     const refused = foreseen.filter(each => !charged.includes(each))
     await this.#giveUpFiles(refused)
     const requests = await this.#record(charged, names, claimed)
@@ -223,8 +223,8 @@ class Batch {
     const accepted = candidates.map(async candidate => {
       const { deposit } = candidate.item
       try {
-        requireConsistentFingerprints(deposit)
-        requireAllowedSize(this.#deps, deposit)
+        requireConsistentTransform(deposit)
+        requireSizeAllowedByService(this.#deps, deposit)
         const { category, rules } = await readOnce(deposit.category)
         requireAllowedType(rules, deposit)
         return [{ ...candidate, category, rules }]
@@ -239,7 +239,7 @@ class Batch {
 
   async #readRules(named: string | undefined) {
     const { company_id, user_id } = this.#input
-    const category = named ?? (await chooseFallbackCategory(this.#tx, { company_id, user_id }))
+    const category = named ?? (await chooseCategoryForDeposit(this.#tx, { company_id, user_id }))
     return { category, rules: await readCategoryRules(this.#tx, { company_id, user_id, category }) }
   }
 
@@ -342,11 +342,11 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups. `charge` is `chargeDeposits`, or `planDepositCharges`
+   * Charges the items to the person's groups. `charge` is `chargeDepositsToGroups`, or `planDepositCharges`
    * to only predict the result. Returns the items for which the groups have enough left. Sets the
    * error as the answer to every other item.
    */
-  async #charge(items: Accepted[], charge: typeof chargeDeposits): Promise<Accepted[]> {
+  async #charge(items: Accepted[], charge: typeof chargeDepositsToGroups): Promise<Accepted[]> {
     if (items.length === 0) return []
     const { company_id, user_id } = this.#input
     const charges = items.map(each => ({
@@ -447,7 +447,7 @@ class Batch {
     // sorted, because all are created in the same millisecond and the history shows requests in the
     // order of their ids
     const ids = charged.map(() => newId(this.#deps)).toSorted()
-    return writeRecords(
+    return recordDeposits(
       this.#tx,
       this.#deps,
       charged.map((each, place) =>

@@ -19,8 +19,8 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { appendLeavesBeforeCommit, type NewLeaf } from '../evidence/log-leaves.ts'
-import { storeOpenings } from '../evidence/sealed-openings.ts'
-import { type NewRequestState, recordRequestStates } from '../history/requests.ts'
+import { encryptAndStoreOpenings } from '../evidence/sealed-openings.ts'
+import { type RequestStateToRecord, recordRequestStates } from '../history/requests.ts'
 
 /** A deposit to record, and what the history shows about it. */
 export interface NewDepositRecord {
@@ -42,7 +42,7 @@ export interface NewDepositRecord {
   kept: { stored: Buffer; blobTag: Buffer; group_id: string } | undefined
   transform: Record<string, unknown> | null
   request_created: Date
-  request_facts: NewRequestState['facts']
+  request_facts: RequestStateToRecord['facts']
   now: Date
 }
 
@@ -104,12 +104,12 @@ const namesOf = prepareStatement((db, { company_id, user_id, category_id }: Name
  * tags (keyed hashes for look-ups), its encrypted openings (salts, values and link key), its entry
  * in the history and its leaf in the evidence log.
  */
-export async function writeRecord(
+export async function recordDeposit(
   tx: Tx,
   deps: Deps,
   record: NewDepositRecord
 ): Promise<ProcessedRequest> {
-  const [request] = await writeRecords(tx, deps, [record])
+  const [request] = await recordDeposits(tx, deps, [record])
   if (!request) throw new Error('a record was written and not answered')
   return request
 }
@@ -118,10 +118,10 @@ export async function writeRecord(
 const leavesAtOnce = 8
 
 /**
- * Records several deposits with few statements, in the given order, each as `writeRecord` does.
+ * Records several deposits with few statements, in the given order, each as `recordDeposit` does.
  * Returns their requests (entries of the history).
  */
-export async function writeRecords(
+export async function recordDeposits(
   tx: Tx,
   deps: Deps,
   records: readonly NewDepositRecord[]
@@ -132,7 +132,7 @@ export async function writeRecords(
     if (at > 0 && at % leavesAtOnce === 0) await nextTurn()
     leaves.push(leafOf(deps, record, recordedAt(record)))
   }
-  const drafts: NewRequestState[] = []
+  const drafts: RequestStateToRecord[] = []
   const newLeaves: NewLeaf[] = []
   const sent: Promise<unknown>[] = []
   // these statements are sent together and run in this order
@@ -149,7 +149,7 @@ export async function writeRecords(
         ...{ visibility, blob_tag, group_id },
         ...{ recorded_at: recordedAt(record), keep_until: keepUntil(record) ?? null }
       }),
-      storeOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
+      encryptAndStoreOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
       ...tagsOf(keys.lookup, record).map(tag =>
         tx.run(insertTag, { company_id, user_id, record_id, ...tag })
       )
@@ -177,7 +177,7 @@ function keepUntil({ kept, names, now }: NewDepositRecord): Date | undefined {
   return retentionEnd(now, names.retention)
 }
 
-function doneDraft(record: NewDepositRecord, hash: Uint8Array): NewRequestState {
+function doneDraft(record: NewDepositRecord, hash: Uint8Array): RequestStateToRecord {
   const keep_until = keepUntil(record)?.toISOString()
   return {
     id: record.request_id,

@@ -12,7 +12,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { readDepositOpenings } from '../evidence/sealed-openings.ts'
+import { readOpeningsOfDeposit } from '../evidence/sealed-openings.ts'
 import { decryptDigest } from './upload-digests.ts'
 
 /**
@@ -112,7 +112,7 @@ async function valuesOf(
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, id }: FindInput
 ): Promise<(field: DepositField) => string> {
-  const { fields } = await readDepositOpenings(tx, deps, { company_id, record_id: id })
+  const { fields } = await readOpeningsOfDeposit(tx, deps, { company_id, record_id: id })
   return field => fields[field]?.value ?? ''
 }
 

@@ -19,7 +19,7 @@ const pageRows = 1000
 const discardedAtOnce = 100
 
 /** The result of comparing the stored files of a company with its database rows. */
-export interface FileCheckReport {
+export interface StoredFilesCheckReport {
   checked: number
   /**
    * Tags (keyed hashes of the bytes, in hex) of deposited files that are missing on disk or have
@@ -45,7 +45,7 @@ export async function checkFilesAndDeleteOrphans(
   deps: Deps,
   company_id: CompanyId,
   rehash: number
-): Promise<FileCheckReport> {
+): Promise<StoredFilesCheckReport> {
   const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
   const report = await checkKept(deps, company_id, rehash)
   report.removed += await removeStaged(deps, company_id, before)
@@ -85,8 +85,8 @@ async function checkKept(
   deps: Deps,
   company_id: CompanyId,
   rehash: number
-): Promise<FileCheckReport> {
-  const report: FileCheckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
+): Promise<StoredFilesCheckReport> {
+  const report: StoredFilesCheckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
   const { lookup } = await deps.companyKeys.open(company_id)
   for (let last = Buffer.alloc(0); ; ) {
     const rows = await inCompany(deps.db, company_id, tx =>

@@ -3,7 +3,7 @@ import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/comp
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type NewRequestState, recordRequestStates } from '../history/requests.ts'
+import { type RequestStateToRecord, recordRequestStates } from '../history/requests.ts'
 import { subtractStorage } from '../limits/quotas.ts'
 import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 
@@ -57,7 +57,7 @@ interface DueFile {
   user_id: string
   group_id: string | null
   tag: Buffer
-  request: NewRequestState
+  request: RequestStateToRecord
 }
 
 async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
@@ -87,7 +87,7 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
       kind: 'deposit' as const,
       state: 'done' as const,
       created: row.created_at,
-      facts: row.facts as NewRequestState['facts'] // as: written by recordRequestStates
+      facts: row.facts as RequestStateToRecord['facts'] // as: written by recordRequestStates
     }
     return [{ id: row.id, user_id: row.user_id, group_id: row.group_id, tag, request }]
   })

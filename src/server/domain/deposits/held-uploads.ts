@@ -2,7 +2,7 @@ import { countRows, selectInCompany, updateInCompany } from '../../db/company-qu
 import { inCompany, runSingleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { recordRequestState } from '../history/requests.ts'
-import { buildNewRequestState, findUpload } from './uploads.ts'
+import { buildRequestStateToRecord, findUpload } from './uploads.ts'
 
 /**
  * A held upload: all its bytes have arrived, but every attempt to create its deposit has failed. An
@@ -57,7 +57,7 @@ export async function countHeldUploads(
  * Lets the job `settle-uploads` try again to create the deposit of a held upload, although all
  * earlier attempts have failed. Returns false if the company has no held upload with this request.
  */
-export async function retryHeldUpload(
+export async function scheduleHeldUploadRetry(
   deps: Deps,
   { company_id, request_id }: { company_id: CompanyId; request_id: string }
 ): Promise<boolean> {
@@ -70,7 +70,7 @@ export async function retryHeldUpload(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, row.id))
     if (!upload) return false
-    await recordRequestState(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
+    await recordRequestState(tx, deps, company_id, buildRequestStateToRecord(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

@@ -6,7 +6,7 @@ import {
   endUploadWithoutDeposit,
   findUpload,
   reservedQuotaOf,
-  storeReleasedByteCount
+  storeReleasedReservationSize
 } from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */
@@ -57,7 +57,7 @@ export async function releaseIdleUploadReservations(
         const bytes = upload.size - arrived
         if (bytes <= 0) return
         await releaseReservation(tx, { ...reservedQuotaOf(upload), requests: 0, bytes })
-        await storeReleasedByteCount(tx, id, bytes)
+        await storeReleasedReservationSize(tx, id, bytes)
       })
     }
     const end = page.at(-1)

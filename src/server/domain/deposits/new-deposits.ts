@@ -10,16 +10,16 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseFallbackCategory } from '../companies/categories.ts'
+import { chooseCategoryForDeposit } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { type NewRequestState, readRequest, recordRequestState } from '../history/requests.ts'
+import { type RequestStateToRecord, readRequest, recordRequestState } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
 import { type GroupQuota, readQuotasOfPerson } from '../limits/usage.ts'
 import { type CategoryRules, getCategoryRulesForFile } from './category-rules.ts'
-import { readNamesForRecord, writeRecord } from './deposit-records.ts'
+import { readNamesForRecord, recordDeposit } from './deposit-records.ts'
 import { encryptDigest } from './upload-digests.ts'
 
 /** The input of `POST /deposit`: what a client announces about a file before it sends the bytes. */
@@ -62,7 +62,7 @@ export async function createDeposit(
   input: CreateInput
 ): Promise<{ body: CreateDepositResult; replayed: boolean }> {
   const { company_id, user_id, deposit, call, caller } = input
-  requireConsistentFingerprints(deposit)
+  requireConsistentTransform(deposit)
   const now = deps.clock()
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
@@ -77,7 +77,8 @@ export async function createDeposit(
     // most calls the key is new
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
     const create = async (): Promise<CreateDepositResult> => {
-      const prepared = early ?? prepareIn(await chooseFallbackCategory(tx, { company_id, user_id }))
+      const prepared =
+        early ?? prepareIn(await chooseCategoryForDeposit(tx, { company_id, user_id }))
       const { category, quotas } = prepared
       const rules = await prepared.rules
       const digests = { original, stored }
@@ -108,7 +109,7 @@ export async function createDeposit(
  * size or type than `transform` states. Also throws it if there is no `transform`, but the original
  * and the stored file have different fingerprints.
  */
-export function requireConsistentFingerprints(deposit: NewDeposit): void {
+export function requireConsistentTransform(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
   }
@@ -228,7 +229,7 @@ async function recordFingerprint(
     readNamesForRecord(tx, { ...planned, category_id: planned.category }),
     chargeRequests(tx, { ...chargeOf(planned), kind: 'deposit' })
   ])
-  return writeRecord(tx, deps, {
+  return recordDeposit(tx, deps, {
     ...planned,
     names,
     record_id,
@@ -250,7 +251,7 @@ function chargeOf({ company_id, user_id, category, now, quotas }: PlannedDeposit
 export function historyFactsOf(
   planned: Pick<PlannedDeposit, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
   deposit_id: string
-): NewRequestState['facts'] {
+): RequestStateToRecord['facts'] {
   const { name, size, media_type, category, transform } = planned
   const facts = { name, size, media_type, category_id: category, deposit_id }
   if (!transform) return facts

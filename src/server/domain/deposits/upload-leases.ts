@@ -3,9 +3,9 @@ import { runSingleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import {
   type LeaseSettings,
-  leaseRow,
   releaseLease,
   renewLease,
+  takeLease,
   unleasedCondition
 } from '../leases/leases.ts'
 import {
@@ -55,7 +55,7 @@ export async function takeWriteLease(
     const { generation } = upload
     const now = deps.clock()
     const row = await runSingleStatementInCompany(deps.db, upload.company_id, tx =>
-      leaseRow(tx, writing, now, {
+      takeLease(tx, writing, now, {
         id: upload.id,
         free: sql`${unleasedCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,

@@ -5,11 +5,11 @@ import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { recordRequestState } from '../history/requests.ts'
 import { type LeaseSettings, leaseNextRow, releaseLease, renewLease } from '../leases/leases.ts'
-import { chargeReservation } from '../limits/quotas.ts'
-import { readNamesForRecord, writeRecord } from './deposit-records.ts'
+import { turnReservationIntoUsage } from '../limits/quotas.ts'
+import { readNamesForRecord, recordDeposit } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
-  buildNewRequestState,
+  buildRequestStateToRecord,
   endUploadWithoutDeposit,
   findUpload,
   lockUpload,
@@ -118,7 +118,12 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
     })
     const upload = claimed && (await findUpload(tx, claimed.id))
     if (upload && upload.request_state !== 'processing') {
-      await recordRequestState(tx, deps, company_id, buildNewRequestState(upload, 'processing'))
+      await recordRequestState(
+        tx,
+        deps,
+        company_id,
+        buildRequestStateToRecord(upload, 'processing')
+      )
     }
     return upload
   })
@@ -141,7 +146,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     await releaseLease(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
     await recordRequestState(tx, deps, company_id, {
-      ...buildNewRequestState(current, 'processing'),
+      ...buildRequestStateToRecord(current, 'processing'),
       code: 'held'
     })
   })
@@ -213,10 +218,10 @@ async function record(
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readNamesForRecord(tx, current),
-      chargeReservation(tx, reservedQuotaOf(current)),
+      turnReservationIntoUsage(tx, reservedQuotaOf(current)),
       setUploadState(tx, current, 'settled')
     ])
-    await writeRecord(tx, deps, {
+    await recordDeposit(tx, deps, {
       ...current,
       names,
       original: decryptDigest(deps.keys, current, current.original),

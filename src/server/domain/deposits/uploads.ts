@@ -4,11 +4,11 @@ import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type NewRequestState, recordRequestState } from '../history/requests.ts'
+import { type RequestStateToRecord, recordRequestState } from '../history/requests.ts'
 import {
   addFailedDepositToStatistics,
   releaseReservation,
-  reserveStorageAgain
+  reserveReleasedStorage
 } from '../limits/quotas.ts'
 
 /**
@@ -66,7 +66,7 @@ export interface Upload {
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
-  request_facts: NewRequestState['facts']
+  request_facts: RequestStateToRecord['facts']
 }
 
 /**
@@ -83,7 +83,7 @@ export async function getUpload(
 }
 
 /** Notes that an open upload has made progress, so that it does not lapse. */
-export async function recordUploadProgress(
+export async function recordUploadActivity(
   deps: Pick<Deps, 'db' | 'clock'>,
   upload: Upload
 ): Promise<void> {
@@ -143,7 +143,12 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setUploadState(tx, upload, 'received')
-    await recordRequestState(tx, deps, upload.company_id, buildNewRequestState(current, 'queued'))
+    await recordRequestState(
+      tx,
+      deps,
+      upload.company_id,
+      buildRequestStateToRecord(current, 'queued')
+    )
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -192,7 +197,10 @@ export async function discardIncompleteUpload(
  * arrived. Throws `storage_limit_reached` if the group does not have enough left. Even then, the
  * received bytes are kept, and the upload can continue later.
  */
-export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
+export async function reserveUploadStorageAgain(
+  deps: Pick<Deps, 'db'>,
+  upload: Upload
+): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state === 'uploading') await reserveReleased(tx, current)
@@ -201,15 +209,19 @@ export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload)
 
 async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   if (released === 0) return
-  await reserveStorageAgain(tx, { group_id, bytes: released })
-  await storeReleasedByteCount(tx, id, 0)
+  await reserveReleasedStorage(tx, { group_id, bytes: released })
+  await storeReleasedReservationSize(tx, id, 0)
 }
 
 /**
  * Sets the field `released` of an upload. This many of its bytes have not arrived yet and no longer
  * have storage reserved for them.
  */
-export async function storeReleasedByteCount(tx: Tx, id: string, released: number): Promise<void> {
+export async function storeReleasedReservationSize(
+  tx: Tx,
+  id: string,
+  released: number
+): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }
 
@@ -231,7 +243,7 @@ export async function endUploadWithoutDeposit(
   if (state === 'failed') await addFailedDepositToStatistics(tx, held)
   await setUploadState(tx, upload, 'settled')
   await recordRequestState(tx, deps, upload.company_id, {
-    ...buildNewRequestState(upload, state),
+    ...buildRequestStateToRecord(upload, state),
     code
   })
 }
@@ -272,7 +284,10 @@ export function reservedQuotaOf(upload: Upload) {
  * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
  * the caller passes the result to `recordRequestState`.
  */
-export function buildNewRequestState(upload: Upload, state: RequestState): NewRequestState {
+export function buildRequestStateToRecord(
+  upload: Upload,
+  state: RequestState
+): RequestStateToRecord {
   return {
     id: upload.request_id,
     user_id: upload.user_id,

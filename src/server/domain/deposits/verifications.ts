@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxFingerprintsSignedIn, maxFingerprintsSignedOut } from '../../../contract/kit/limits.ts'
-import type { MatchedFingerprint } from '../../../contract/requests.ts'
+import type { MatchedFingerprintKind } from '../../../contract/requests.ts'
 import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
@@ -12,8 +12,8 @@ import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { recordRequestState } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { chargeRequests } from '../limits/quotas.ts'
-import { consumeCompanyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
-import { type AuthenticatedCaller, actorIdOf } from '../sessions/sessions.ts'
+import { consumeMailOrVerifyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
+import { type AuthenticatedCaller, apiKeyOrPersonIdOf } from '../sessions/sessions.ts'
 
 interface VerifyInput {
   tenant: Tenant
@@ -96,7 +96,7 @@ async function countItems(
     await consumeRateLimit(
       deps,
       'verify_user_minute',
-      [tenant.company_id, actorIdOf(person)],
+      [tenant.company_id, apiKeyOrPersonIdOf(person)],
       points
     )
     return
@@ -109,7 +109,7 @@ async function countItems(
     [company_id, { address }],
     points
   )
-  await consumeCompanyDayLimit(deps, 'verify', { company_id, isFirst }, points)
+  await consumeMailOrVerifyDayLimit(deps, 'verify', { company_id, isFirst }, points)
 }
 
 /**
@@ -176,7 +176,7 @@ async function lookUp(
   const byTag = Map.groupBy(rows, row => row.tag.toString('hex'))
   return tags.map(tag =>
     (byTag.get(tag.toString('hex')) ?? []).map(row => ({
-      match: row.which as MatchedFingerprint, // as: the column is checked by the table
+      match: row.which as MatchedFingerprintKind, // as: the column is checked by the table
       recorded: row.recorded_at.toISOString(),
       leaf_hash: row.hash.toString('hex')
     }))

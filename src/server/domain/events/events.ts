@@ -46,7 +46,11 @@ export async function deleteExpiredEvents(
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
   return runSingleStatementInCompany(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteEventsStatement, { company_id, before, batch: eventBatch })
+    const deleted = await tx.run(deleteExpiredEventsStatement, {
+      company_id,
+      before,
+      batch: eventBatch
+    })
     return deleted.length === eventBatch
   })
 }
@@ -56,7 +60,7 @@ export async function deleteExpiredEvents(
  * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
  * is needed.
  */
-export const deleteEventsStatement = prepareStatement(
+export const deleteExpiredEventsStatement = prepareStatement(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ seq: number }>`
       with oldest as (

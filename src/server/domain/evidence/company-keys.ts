@@ -4,8 +4,8 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type {
   CompanyId,
-  CompanyKeys,
   CompanySecretKeyReader,
+  CompanySecretKeys,
   Deps,
   InstallationKeys
 } from '../deps.ts'
@@ -17,7 +17,7 @@ import type {
 export const companyKeyVersion = 1
 
 /** Creates the two secret keys of a new company and stores them encrypted. */
-export async function createCompanyKeys(
+export async function createCompanySecretKeys(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock'>,
   company_id: CompanyId
@@ -41,8 +41,8 @@ export function createCompanySecretKeyReader({
   db,
   keys
 }: Pick<Deps, 'db' | 'keys'>): CompanySecretKeyReader {
-  const unsealed = new Map<CompanyId, CompanyKeys>()
-  async function read(tx: Tx): Promise<CompanyKeys> {
+  const unsealed = new Map<CompanyId, CompanySecretKeys>()
+  async function read(tx: Tx): Promise<CompanySecretKeys> {
     const found = unsealed.get(tx.companyId) ?? (await readCompanyKeys(tx, keys))
     unsealed.set(tx.companyId, found)
     return found
@@ -54,7 +54,7 @@ export function createCompanySecretKeyReader({
   }
 }
 
-async function readCompanyKeys(tx: Tx, keys: InstallationKeys): Promise<CompanyKeys> {
+async function readCompanyKeys(tx: Tx, keys: InstallationKeys): Promise<CompanySecretKeys> {
   const company_id = tx.companyId
   const rows = await selectInCompany(tx, 'company_key')
     .where('version', '=', companyKeyVersion)

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
+import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
 import { companyKeyVersion } from './company-keys.ts'
 
 /**
@@ -29,10 +29,10 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** Encrypts and stores the openings (salts, values and link key) of a deposit. */
-export async function storeOpenings(
+export async function encryptAndStoreOpenings(
   tx: Tx,
   deps: Pick<Deps, 'random'>,
-  { data }: Pick<CompanyKeys, 'data'>,
+  { data }: Pick<CompanySecretKeys, 'data'>,
   input: { company_id: CompanyId; record_id: string; openings: DepositOpenings }
 ): Promise<void> {
   const nonce = deps.random(nonceBytes)
@@ -63,7 +63,7 @@ const insertOpening = prepareStatement((db, { company_id, record_id, sealed }: S
  * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are
  * none.
  */
-export async function readDepositOpenings(
+export async function readOpeningsOfDeposit(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_id }: { company_id: CompanyId; record_id: string }
@@ -97,7 +97,7 @@ export async function readOpeningsOfDeposits(
 }
 
 function unseal(
-  data: CompanyKeys['data'],
+  data: CompanySecretKeys['data'],
   { company_id, record_id, sealed }: SealedOpening
 ): DepositOpenings {
   const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
@@ -107,7 +107,7 @@ function unseal(
     decipher.update(sealed.subarray(nonceBytes, -tagBytes)),
     decipher.final()
   ]).toString('utf8')
-  return JSON.parse(text) as DepositOpenings // as: written by storeOpenings and authenticated
+  return JSON.parse(text) as DepositOpenings // as: written by encryptAndStoreOpenings and authenticated
 }
 
 function aadOf(company_id: CompanyId, record_id: string): Buffer {

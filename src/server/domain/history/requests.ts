@@ -15,7 +15,7 @@ import { addSearchCondition, type Page, type PageInput, readPage } from '../list
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
 /** The new state of a request (entry of the history), before it gets its sequence number. */
-export interface NewRequestState {
+export interface RequestStateToRecord {
   id: string
   user_id: string
   kind: ProcessedRequest['kind']
@@ -34,7 +34,7 @@ export async function recordRequestState(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  draft: NewRequestState
+  draft: RequestStateToRecord
 ): Promise<ProcessedRequest> {
   const [request] = await recordRequestStates(tx, deps, company_id, [draft])
   if (!request) throw new Error('a state was recorded and not returned')
@@ -50,12 +50,12 @@ export async function recordRequestStates(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  drafts: readonly NewRequestState[]
+  drafts: readonly RequestStateToRecord[]
 ): Promise<ProcessedRequest[]> {
   const wires = drafts.map(draft =>
     wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
   )
-  const of = <Value>(read: (draft: NewRequestState) => Value) => drafts.map(read)
+  const of = <Value>(read: (draft: RequestStateToRecord) => Value) => drafts.map(read)
   tx.prepareLock('log head')
   const result = await tx.raw<{ seq: number }>({
     name: 'record_request_states',

@@ -5,10 +5,14 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { queueWaitingInvitations } from '../accounts/invitations.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
-import { type DomainCall, isHostProvedByAnyCompany, lockDomain } from '../companies/domain-rows.ts'
+import {
+  type DomainCall,
+  isHostProvedByAnyCompany,
+  lockDomainRow
+} from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
-import { startDnsRecordDeadlines, withHostTakenError } from './domain-claims.ts'
+import { startDnsDeadlinesUnderWildcard, withHostTakenError } from './domain-claims.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -17,7 +21,7 @@ const dayMs = 24 * hourMs
  * domain is no longer served.
  */
 const graceMs = 7 * dayMs
-/** Maximum number of domains that one call of `recheckDomains` checks. */
+/** Maximum number of domains that one call of `recheckDueDomains` checks. */
 const checkedAtOnce = 20
 
 type CheckDeps = Pick<
@@ -51,7 +55,7 @@ export async function checkDomain(
  * Checks the DNS records of up to 20 domains of a company that were verified by DNS and last
  * checked more than a day ago. Returns whether there may be more such domains.
  */
-export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Promise<boolean> {
+export async function recheckDueDomains(deps: CheckDeps, company_id: CompanyId): Promise<boolean> {
   if (deps.dns === undefined) return false
   const before = new Date(deps.clock().getTime() - dayMs)
   const due = await inCompany(deps.db, company_id, tx =>
@@ -115,7 +119,7 @@ async function applyAnswer(
   deps: CheckDeps,
   { id, token, answer, by }: Answered
 ): Promise<void> {
-  const found = await lockDomain(tx, id)
+  const found = await lockDomainRow(tx, id)
   // the domain has another proof since
   if (found.proof_token !== token) return
   const now = deps.clock()
@@ -146,7 +150,7 @@ async function applyAnswer(
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
     .execute()
-  if (isOver) await startDnsRecordDeadlines(tx, deps, found.host)
+  if (isOver) await startDnsDeadlinesUnderWildcard(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
     deps.log.warn(

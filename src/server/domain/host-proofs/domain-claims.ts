@@ -19,15 +19,15 @@ import {
   type DomainCall,
   hostTakenError,
   isHostProvedByAnyCompany,
-  lockCompany,
-  lockDomain
+  lockCompanyRow,
+  lockDomainRow
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
-import { missingVersionNote, requireVersion, type VersionedChange } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId
@@ -93,13 +93,13 @@ export async function createDomain(
  */
 export async function deleteDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
-  { company_id, by, id, version }: DomainCall & VersionedChange
+  { company_id, by, id, version }: DomainCall & ExpectedVersion
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
     await deleteById(tx, 'domain', id).execute()
-    await startDnsRecordDeadlines(tx, deps, found.host)
+    await startDnsDeadlinesUnderWildcard(tx, deps, found.host)
     const before = { host: found.host, name: found.name }
     addAuditEntry(tx, deps, {
       by,
@@ -133,7 +133,7 @@ export async function moveDomainToCompany(
     await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
-    await startDnsRecordDeadlines(tx, deps, host)
+    await startDnsDeadlinesUnderWildcard(tx, deps, host)
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
     addAuditEntry(tx, deps, {
@@ -187,7 +187,7 @@ export async function findCoveringCompany(
  * the wildcard domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs
  * no DNS record.
  */
-export async function startDnsRecordDeadlines(
+export async function startDnsDeadlinesUnderWildcard(
   tx: Tx,
   deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
   wildcard: string
@@ -245,8 +245,8 @@ async function inheritedFields(
  */
 async function lockUnneeded(tx: Tx, id: string) {
   // two parallel calls must not remove the last two domains
-  await lockCompany(tx)
-  const found = await lockDomain(tx, id)
+  await lockCompanyRow(tx)
+  const found = await lockDomainRow(tx, id)
   const others = await selectInCompany(tx, 'domain')
     .where('id', '<>', id)
     .select('id')

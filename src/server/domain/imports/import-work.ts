@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
 import {
-  type ImportFailure,
+  type ImportFailureReason,
   type ImportState,
   zeroImportCounts
 } from '../../../contract/imports.ts'
@@ -11,7 +11,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type LeaseSettings, leaseRow, releaseLease, unleasedCondition } from '../leases/leases.ts'
+import { type LeaseSettings, releaseLease, takeLease, unleasedCondition } from '../leases/leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -30,8 +30,8 @@ export interface RowSlice {
 
 /**
  * How many items, such as people, the run of an import has created, and how many existing items it
- * has changed. An item is not counted if it no longer has the groups of its row or, if the run has
- * changed it, the other values of its row.
+ * has changed. Items that were edited afterwards are left out: a created item counts only if it
+ * still has the groups of its row, and a changed item only if it also has the other values.
  */
 export interface AppliedCounts {
   created: number
@@ -196,7 +196,7 @@ async function claimImport(
     attempts: sql`attempts + 1`,
     leased_by: deps.process ?? null
   }
-  return leaseRow(tx, working, now, { id: next.id, set })
+  return takeLease(tx, working, now, { id: next.id, set })
 }
 
 async function check(
@@ -420,7 +420,7 @@ async function change(
 async function end(
   deps: WorkDeps,
   { company_id, id, generation }: ImportInProgress,
-  set: { state: ImportState; failure: ImportFailure }
+  set: { state: ImportState; failure: ImportFailureReason }
 ): Promise<void> {
   const where = sql<boolean>`generation = ${generation}`
   await inBackground(deps, { company_id }, tx => releaseLease(tx, working, { id, where, set }))

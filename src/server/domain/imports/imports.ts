@@ -4,7 +4,7 @@ import type * as endpoints from '../../../contract/imports.ts'
 import {
   type Import,
   type ImportCounts,
-  ImportFailure,
+  ImportFailureReason,
   ImportState,
   importLimits,
   zeroImportCounts
@@ -321,7 +321,7 @@ function toImport(row: Row): Import {
     // checks of earlier releases did not count skipped rows
     counts: counts && { ...zeroImportCounts, ...counts },
     progress: isWorking(state) ? { done: progress, total: row_count } : null,
-    failure: row.failure === null ? null : ImportFailure.parse(row.failure)
+    failure: row.failure === null ? null : ImportFailureReason.parse(row.failure)
   }
 }
 

@@ -22,7 +22,9 @@ export async function findRootSecretId(db: Db): Promise<string | undefined> {
  * Throws if the database already has the id of another root secret, because this process could not
  * decrypt the data.
  */
-export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
+export async function recordOrCheckRootSecretId(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock'>
+): Promise<void> {
   await inNoCompany(deps.db, tx =>
     tx
       .insertInto('installation')
@@ -60,7 +62,7 @@ const defaultLimits = {
  * Creates the installation's own company if the database is empty. Returns true if this process has
  * created it. Of several processes that start together, only one does.
  */
-export async function seedInstallation(
+export async function createFirstCompanyIfNone(
   deps: Deps,
   { host, name, isPublic }: { host: string; name: string; isPublic: boolean }
 ): Promise<boolean> {

@@ -88,7 +88,7 @@ interface NewOperator {
  * if the host does not belong to the installation's own company. Throws `setup_code_wrong` or
  * `setup_code_expired` if the setup code is not valid.
  */
-export async function createOperator(
+export async function createFirstOperator(
   deps: Deps,
   input: NewOperator
 ): Promise<{ id: string; demo: 'none' | 'kept' | 'removed' }> {

@@ -71,7 +71,7 @@ export async function spendKeyProof(
  * Encrypts a person's public key. Returns the values of the columns that store it. The key cannot
  * be decrypted in the row of another person.
  */
-export function encryptPublicKeyColumns(
+export function createEncryptedPublicKeyColumns(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { company_id, user_id }: { company_id: string; user_id: string },
   { kdf, jwk }: Pick<PublicKeyPayload, 'kdf' | 'jwk'>
@@ -86,7 +86,7 @@ export async function replacePublicKey(
   tx: Tx,
   { clock }: Pick<Deps, 'clock'>,
   user_id: string,
-  key: ReturnType<typeof encryptPublicKeyColumns>
+  key: ReturnType<typeof createEncryptedPublicKeyColumns>
 ): Promise<void> {
   const company_id = tx.companyId
   const now = clock()

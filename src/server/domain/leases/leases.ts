@@ -64,7 +64,7 @@ export function leaseNextRow<Table extends 'upload' | 'mail'>(
  * default, `free` says that no process has a lease on the row. Returns the updated row, or
  * undefined if it was not leased.
  */
-export function leaseRow<Table extends LeasedTable>(
+export function takeLease<Table extends LeasedTable>(
   tx: Tx,
   lease: LeaseSettings<Table>,
   now: Date,

@@ -82,7 +82,7 @@ interface ChargesInput {
 }
 
 /**
- * Returns for each charge the id of the group to which `chargeDeposits` would charge it now, or the
+ * Returns for each charge the id of the group to which `chargeDepositsToGroups` would charge it now, or the
  * error if no group has enough left. Charges and locks nothing, so parallel calls can still use up
  * the quota before the deposits are charged.
  */
@@ -99,7 +99,10 @@ export async function planDepositCharges(
  * the id of the group, or the error if there is no such group. Throws `unavailable` if the person's
  * groups change meanwhile. Locks the usage of the groups in the order of their ids.
  */
-export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
+export async function chargeDepositsToGroups(
+  tx: Tx,
+  input: ChargesInput
+): Promise<(string | AppError)[]> {
   const { user_id } = input
   const places = [...groupsOf(await readQuotasByCategory(tx, input)).values()]
     .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
@@ -214,7 +217,7 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
  * Turns a reservation into usage of the group and of the person. Must be called in the transaction
  * that records the reserved deposit.
  */
-export async function chargeReservation(tx: Tx, held: QuotaReservation): Promise<void> {
+export async function turnReservationIntoUsage(tx: Tx, held: QuotaReservation): Promise<void> {
   await lockUsage(tx, held)
   await Promise.all([move(tx, held, 1), addToFigures(tx, held, 'deposit')])
 }
@@ -283,7 +286,7 @@ export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): P
  * the same group as before, even if the person has left it. Throws `storage_limit_reached` if the
  * group does not have enough left.
  */
-export async function reserveStorageAgain(
+export async function reserveReleasedStorage(
   tx: Tx,
   { group_id, bytes }: { group_id: string; bytes: number }
 ): Promise<void> {

@@ -135,7 +135,10 @@ export type RateLimitName = keyof typeof rules
  * counter that all companies share. The other parts are, for most limits, an e-mail, a person, a
  * browser or a network address.
  */
-export type RateLimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
+export type RateLimitKey = readonly [
+  companyOrFixedWord: string,
+  ...parts: (string | { address: string })[]
+]
 
 /**
  * The factors by which a rate limit is multiplied for the IPv6 networks /64, /56 and /48 of an
@@ -196,7 +199,7 @@ async function consumeTier(
  * signed-out people. A quarter of the limit is reserved for networks that call for the first time
  * that day (`isFirst`), so that a few networks cannot use up the whole limit.
  */
-export async function consumeCompanyDayLimit(
+export async function consumeMailOrVerifyDayLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   what: 'mail' | 'verify',
   { company_id, isFirst }: { company_id: string; isFirst: boolean },
@@ -225,7 +228,7 @@ export async function consumeMailLimits(
     await consumeRateLimit(deps, 'reset_email', [company_id, email, { address }])
   else await consumeRateLimit(deps, 'mail_email', [company_id, email])
   const { isFirst } = await consumeRateLimit(deps, 'mail_seen_day', [company_id, { address }])
-  await consumeCompanyDayLimit(deps, 'mail', { company_id, isFirst })
+  await consumeMailOrVerifyDayLimit(deps, 'mail', { company_id, isFirst })
 }
 
 /**
@@ -233,7 +236,7 @@ export async function consumeMailLimits(
  * failure toward the limit of the network address. If that limit is already reached, throws
  * `rate_limited` and does not call `run`.
  */
-export async function runWithMailTokenLimit<T>(
+export async function runWithMailTokenFailureLimit<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
@@ -251,7 +254,7 @@ const collectedStatuses = new AsyncLocalStorage<Map<string, RateLimitStatus>>()
  * Runs `run`. Returns its result and the statuses of the rate limits that counted the call, for the
  * response headers. Limits that are not reported to callers are left out.
  */
-export async function collectRateLimitStatuses<T>(
+export async function runAndCollectRateLimitStatuses<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; statuses: RateLimitStatus[] }> {
   const statuses = new Map<string, RateLimitStatus>()

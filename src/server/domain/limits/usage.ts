@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Usage } from '../../../contract/users.ts'
+import type { TotalGroupUsage } from '../../../contract/users.ts'
 import {
   type LimitPeriodLength,
   limitPeriodAt,
@@ -28,10 +28,10 @@ interface OwnUsage {
  * of the limits is `null` if one of the groups is unlimited. `own` maps the id of each group to
  * what this person has used in it.
  */
-export async function readTotalAndOwnUsage(
+export async function readUsageOfPersonAndGroups(
   tx: Tx,
   input: PersonQuotaQuery
-): Promise<{ total: Usage; own: Map<string, OwnUsage> }> {
+): Promise<{ total: TotalGroupUsage; own: Map<string, OwnUsage> }> {
   // sent together, because waiting for each result would take a round trip
   const [quotas, used] = await Promise.all([readQuotasOfPerson(tx, input), tx.run(ownUsage, input)])
   const own = ownUsageOf(used, quotas)

@@ -3,8 +3,8 @@ import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findPrimaryDomain, findTenant, webOriginOf } from '../companies/served-hosts.ts'
-import type { CompanyId, Deps, MailKind, MailMessage, Tenant } from '../deps.ts'
-import { buildMailLink, createMailToken, hasRecentToken } from './mail-tokens.ts'
+import type { CompanyId, Deps, MailMessage, QueuedMailKind, Tenant } from '../deps.ts'
+import { buildMailLink, createMailToken, hasRecentUnusedMailToken } from './mail-tokens.ts'
 
 /**
  * For this many milliseconds after a reset link was mailed to a person, no second one is mailed,
@@ -19,7 +19,7 @@ const justMailedMs = 5 * 60_000
 export interface QueuedMail {
   company_id: CompanyId
   id: string
-  kind: MailKind
+  kind: QueuedMailKind
   email: string
   locale: string
   host: string
@@ -32,7 +32,7 @@ export interface QueuedMail {
  * Returns the message of a queued mail, with a newly created link. Returns undefined if the mail is
  * not to be sent, for example because the account no longer exists.
  */
-export async function prepareMailMessage(
+export async function createMessageForQueuedMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
   mail: QueuedMail
 ): Promise<MailMessage | undefined> {
@@ -156,7 +156,7 @@ async function messageToPerson(
   await selectById(tx, 'user', subject).select('id').forUpdate().execute()
   const mailed = { purpose: 'reset', subject, withinMs: justMailedMs } as const
   // only in the first attempt, because a failed attempt has created a token itself
-  if (mail.attempts === 1 && (await hasRecentToken(tx, deps, mailed))) return undefined
+  if (mail.attempts === 1 && (await hasRecentUnusedMailToken(tx, deps, mailed))) return undefined
   const token = await createMailToken(tx, deps, 'reset', person)
   return { kind: 'reset', to, locale, page: 'reset-password', token }
 }

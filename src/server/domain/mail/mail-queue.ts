@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { deleteById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
+import type { CompanyId, Deps, QueuedMailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { type LeaseSettings, leaseNextRow, releaseLease } from '../leases/leases.ts'
-import { prepareMailMessage, type QueuedMail } from './mail-messages.ts'
+import { createMessageForQueuedMail, type QueuedMail } from './mail-messages.ts'
 
 interface NewMail {
-  kind: MailKind
+  kind: QueuedMailKind
   /**
    * The recipient. For mails of kind `signup` and `reset` this is what somebody typed, so it may
    * have no account.
@@ -81,7 +81,7 @@ export async function sendNextMail(
   onFound()
   const facts = { company: company_id, mail: mail.id, kind: mail.kind }
   try {
-    const message = await prepareMailMessage(deps, mail)
+    const message = await createMessageForQueuedMail(deps, mail)
     const outcome = message && (await deps.mails.send(message))
     if (outcome) {
       const text = outcome === 'sent' ? 'mail sent' : 'mail refused by the mail server for good'
@@ -105,7 +105,7 @@ async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<QueuedMail 
     set: { attempts: sql`attempts + 1` }
   })
   // as: the table checks both columns
-  return row && { ...row, company_id: tx.companyId, kind: row.kind as MailKind }
+  return row && { ...row, company_id: tx.companyId, kind: row.kind as QueuedMailKind }
 }
 
 async function postpone(

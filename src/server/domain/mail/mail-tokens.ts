@@ -80,7 +80,7 @@ export async function createMailTokens(
  * Returns whether `subject` has an unused token for this purpose that was created within the last
  * `withinMs` milliseconds.
  */
-export async function hasRecentToken(
+export async function hasRecentUnusedMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }

@@ -23,7 +23,7 @@ interface Linked {
  * Returns the secret part of a link that downloads the deposit `id`, and when the link expires. The
  * link takes the place of the person's access token, because a URL must not contain that token.
  */
-export function createDownloadLink(
+export function createDownloadLinkToken(
   deps: Pick<Deps, 'keys' | 'clock'>,
   { person, id }: { person: AuthenticatedCaller; id: string }
 ): { link: string; expires: Date } {

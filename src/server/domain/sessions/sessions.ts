@@ -44,7 +44,7 @@ export interface AuthenticatedCaller {
  * Returns the id under which a caller's counters and idempotency keys are stored: that of the API
  * key if a program calls, otherwise that of the person.
  */
-export function actorIdOf({ id, key }: Pick<AuthenticatedCaller, 'id' | 'key'>): string {
+export function apiKeyOrPersonIdOf({ id, key }: Pick<AuthenticatedCaller, 'id' | 'key'>): string {
   return key?.id ?? id
 }
 

@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
  * A change of an object, such as a group. It can name the version of the object that the caller has
  * seen.
  */
-export interface VersionedChange {
+export interface ExpectedVersion {
   /**
    * The version that the caller has seen. The change is refused if the object has another version
    * now. Undefined accepts every version.

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import {
-  assignColumn,
   fieldOfEachHeading,
   guessMapping,
   hasHeaderRow,
-  type ImportField
+  type ImportField,
+  withAssignedColumn
 } from '../../../../src/core/csv/columns.ts'
 import {
   type CsvDialect,
@@ -120,8 +120,11 @@ test('remembers which field a heading had, and that it had none', () => {
 })
 
 test('a column has one field', () => {
-  expect(assignColumn({ email: 0, username: 1 }, 'groups', 1)).toEqual({ email: 0, groups: 1 })
-  expect(assignColumn({ email: 0, username: 1 }, 'email', undefined)).toEqual({ username: 1 })
+  expect(withAssignedColumn({ email: 0, username: 1 }, 'groups', 1)).toEqual({
+    email: 0,
+    groups: 1
+  })
+  expect(withAssignedColumn({ email: 0, username: 1 }, 'email', undefined)).toEqual({ username: 1 })
 })
 
 test.each([

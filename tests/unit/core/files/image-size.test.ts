@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fitInside } from '../../../../src/core/files/image-size.ts'
+import { shrinkToFit } from '../../../../src/core/files/image-size.ts'
 import '../../../helpers/soak.ts'
 
 const box = { w: 600, h: 600 }
@@ -31,14 +31,14 @@ test.each([
     { w: 600, h: 1 }
   ]
 ])('fits %o into the box as %o', (size, expected) => {
-  expect(fitInside(size, box)).toEqual(expected)
+  expect(shrinkToFit(size, box)).toEqual(expected)
 })
 
 test('stays inside the box, keeps the ratio to a pixel and enlarges nothing', () => {
   const length = fc.integer({ min: 1, max: 50_000 })
   fc.assert(
     fc.property(length, length, (w, h) => {
-      const fitted = fitInside({ w, h }, box)
+      const fitted = shrinkToFit({ w, h }, box)
       expect(fitted.w).toBeLessThanOrEqual(Math.min(w, box.w))
       expect(fitted.h).toBeLessThanOrEqual(Math.min(h, box.h))
       const long = w >= h ? fitted.w : fitted.h

@@ -5,7 +5,7 @@ import {
   isDomainName,
   isWildcardDomain,
   matchesDomainPattern,
-  parseTypedHost
+  normalizeTypedHost
 } from '../../../../src/core/input/domain-name.ts'
 import { topLevelDomains } from '../../../../src/core/input/top-level-domains.ts'
 
@@ -116,7 +116,7 @@ describe('a typed host', () => {
     ['dépôt.fr', 'xn--dpt-bma0d.fr'],
     ['*.dépôt.fr', '*.xn--dpt-bma0d.fr'],
     ['docs_acme.fr', 'docs_acme.fr']
-  ])('%s is %s', (text, host) => expect(parseTypedHost(text)).toBe(host))
+  ])('%s is %s', (text, host) => expect(normalizeTypedHost(text)).toBe(host))
 
   test.each([
     ['', undefined],

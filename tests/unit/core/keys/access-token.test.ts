@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   decodeTokenPayload,
   isTokenUsable,
-  readTokenExpiry,
+  readTokenExpirySeconds,
   secondsAheadOfServer
 } from '../../../../src/core/keys/access-token.ts'
 import { corruptedText } from '../../../helpers/corrupted.ts'
@@ -22,13 +22,13 @@ test.for([
   ['null', `abc.${Buffer.from('null').toString('base64url')}.def`]
 ] as const)('reads nothing from %s', ([, token]) => {
   expect(decodeTokenPayload(token)).toBeUndefined()
-  expect(readTokenExpiry(token)).toBeUndefined()
+  expect(readTokenExpirySeconds(token)).toBeUndefined()
 })
 
 test('reads the payload of a token, signed or not', () => {
   expect(decodeTokenPayload(`abc.${payload}.def`)).toEqual({ sub: 'é', exp: 1777809600 })
   expect(decodeTokenPayload(`abc.${payload}`)).toEqual({ sub: 'é', exp: 1777809600 })
-  expect(readTokenExpiry(`abc.${payload}.def`)).toBe(1777809600)
+  expect(readTokenExpirySeconds(`abc.${payload}.def`)).toBe(1777809600)
 })
 
 test.for([
@@ -67,7 +67,7 @@ test('tells an object or nothing, and a time or nothing, whatever comes (E-02)',
       const found = decodeTokenPayload(text)
       if (found) told++
       expect(found === undefined || (typeof found === 'object' && !Array.isArray(found))).toBe(true)
-      const exp = readTokenExpiry(text)
+      const exp = readTokenExpirySeconds(text)
       expect(exp === undefined || Number.isFinite(exp)).toBe(true)
       expect(Number.isFinite(secondsAheadOfServer(text, now))).toBe(true)
     }),

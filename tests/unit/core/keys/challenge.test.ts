@@ -6,7 +6,7 @@ import {
   type ChallengePayload,
   type ChallengePurpose,
   challengePurposes,
-  checkChallenge,
+  checkChallengeBeforeSigning,
   emailHash,
   formatChallenge,
   formatChallengeResponse,
@@ -104,18 +104,23 @@ describe('challenge', () => {
 
 describe('what a browser signs', () => {
   test('the whole challenge, with the key of its derivation', () => {
-    expect(checkChallenge(expected)).toEqual({ bytes: toUtf8(expected.challenge), kdf: 'a1' })
+    expect(checkChallengeBeforeSigning(expected)).toEqual({
+      bytes: toUtf8(expected.challenge),
+      kdf: 'a1'
+    })
   })
 
   test('long expired or not yet valid alike: its own clock may be wrong', () => {
     for (const iat of [0, 4_000_000_000]) {
       const challenge = formatChallenge('login', { ...payload, iat, exp: iat + 120 }, mac)
-      expect(checkChallenge({ ...expected, challenge }).kdf).toBe('a1')
+      expect(checkChallengeBeforeSigning({ ...expected, challenge }).kdf).toBe('a1')
     }
   })
 
   test('nothing made with a retired derivation', () => {
-    expect(() => checkChallenge(expected, { a1: { status: 'retired' } })).toThrow('wrong kdf')
+    expect(() => checkChallengeBeforeSigning(expected, { a1: { status: 'retired' } })).toThrow(
+      'wrong kdf'
+    )
   })
 
   test.each([
@@ -134,7 +139,7 @@ describe('what a browser signs', () => {
       'form'
     ]
   ])('not with %s', (_, change, message) => {
-    expect(() => checkChallenge({ ...expected, ...change })).toThrow(message)
+    expect(() => checkChallengeBeforeSigning({ ...expected, ...change })).toThrow(message)
   })
 
   // security.md A-03
@@ -177,7 +182,7 @@ describe('what a browser signs', () => {
     await fc.assert(
       fc.property(tampered, change => {
         expect(() => {
-          checkChallenge({ ...expected, ...change })
+          checkChallengeBeforeSigning({ ...expected, ...change })
           signatures++
         }).toThrow(/^challenge: wrong/)
       }),

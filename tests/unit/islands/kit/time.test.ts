@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { dayName, localDayOf } from '../../../../src/islands/history/history-days.ts'
-import { formatRetryTime, relativeTime } from '../../../../src/islands/kit/time.ts'
+import { formatRetryTimeOfDay, relativeTime } from '../../../../src/islands/kit/time.ts'
 
 test.for([
   ['12:00:10', 20, '12:01'],
@@ -9,7 +9,7 @@ test.for([
   ['12:00:00', 60, '12:01']
 ] as const)('at %s, %i s of waiting end by %s', ([now, retryAfter, wanted]) => {
   const error = new AppError('rate_limited', 'Too many', { retryAfter })
-  expect(formatRetryTime(error, 'fr', new Date(`2026-05-03T${now}`).getTime())).toBe(wanted)
+  expect(formatRetryTimeOfDay(error, 'fr', new Date(`2026-05-03T${now}`).getTime())).toBe(wanted)
 })
 
 describe('relative times', () => {

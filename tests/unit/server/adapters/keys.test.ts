@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openKeys, rotateTokenKey } from '../../../../src/server/adapters/keys.ts'
+import { openInstallationKeys, rotateTokenKey } from '../../../../src/server/adapters/keys.ts'
 import { makeTemporaryFolder } from '../../../helpers/temporary-folder.ts'
 
 test('makes a root secret and a token key that only their owner can read', async () => {
@@ -234,8 +234,11 @@ async function newDirectory(): Promise<string> {
   return join(await makeTemporaryFolder(), 'keys')
 }
 
-function open(directory: string, options: Partial<Parameters<typeof openKeys>[0]> = {}) {
-  return openKeys({
+function open(
+  directory: string,
+  options: Partial<Parameters<typeof openInstallationKeys>[0]> = {}
+) {
+  return openInstallationKeys({
     directory,
     recordedRootSecretId: undefined,
     clock: () => new Date(),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { deriveKeyPair } from '../../../../src/core/keys/kdf.ts'
 import { publicJwk } from '../../../../src/core/keys/public-key-proof.ts'
 import { demoAccount, demoPublicKey } from '../../../../src/server/domain/demo-account.ts'
-import { isDeveloperMachine } from '../../../../src/server/domain/developer-machine.ts'
+import { isRequestFromDeveloperMachine } from '../../../../src/server/domain/developer-machine.ts'
 import { argon2id } from '../../../helpers/keys.ts'
 
 const alone = {
@@ -39,7 +39,7 @@ test.each([
   ]
 ] as const)('takes a request with %s for a developer’s: %j → %s', (_name, given, expected) => {
   const it = { ...alone, ...given }
-  expect(isDeveloperMachine(it, it, it)).toBe(expected)
+  expect(isRequestFromDeveloperMachine(it, it, it)).toBe(expected)
 })
 
 test('knows the key of the demonstration’s published password', async () => {

@@ -4,10 +4,10 @@ import { type Locale, locales, type Translate } from '../../../../src/i18n/index
 import {
   type Command,
   commandKinds,
-  commandsForPerson,
   matchingCommands,
   type PaletteContext,
   pageCommands,
+  permittedCommands,
   recentCommands
 } from '../../../../src/shell/palette/commands.ts'
 import { translatorOfAllWords } from '../../../helpers/words.ts'
@@ -79,11 +79,11 @@ describe('the commands', () => {
       ['home', 'history', 'deposit', 'verify', 'me', 'docs']
     ]
   ])('%s opens what the guards admit', (_, opener, expected) => {
-    expect(idsOf(commandsForPerson(opener, t)).filter(id => id in pages)).toEqual(expected)
+    expect(idsOf(permittedCommands(opener, t)).filter(id => id in pages)).toEqual(expected)
   })
 
   test('open the administration of the company for administrators', () => {
-    const commands = commandsForPerson(admin, t)
+    const commands = permittedCommands(admin, t)
     expect(commands.find(({ id }) => id === 'users')).toEqual({
       id: 'users',
       kind: 'pages',
@@ -92,18 +92,18 @@ describe('the commands', () => {
       href: `/en/admin/${admin.company}/users`
     })
     expect(idsOf(commands)).toContain('createGroup')
-    expect(idsOf(commandsForPerson(person, t))).not.toContain('createGroup')
+    expect(idsOf(permittedCommands(person, t))).not.toContain('createGroup')
     expect(idsOf(commands)).not.toEqual(expect.arrayContaining(['admin', 'createCompany']))
-    const operator = commandsForPerson({ ...admin, permissions: ['operator'] }, t)
+    const operator = permittedCommands({ ...admin, permissions: ['operator'] }, t)
     expect(idsOf(operator)).toEqual(expect.arrayContaining(['admin', 'createCompany']))
   })
 
   test('sign out only whoever is signed in, and deposit only for those who may', () => {
-    expect(idsOf(commandsForPerson(person, t))).toEqual(
+    expect(idsOf(permittedCommands(person, t))).toEqual(
       expect.arrayContaining(['sign-out', 'deposit-file'])
     )
-    expect(idsOf(commandsForPerson(stranger, t))).not.toContain('sign-out')
-    expect(idsOf(commandsForPerson({ ...person, isPending: true }, t))).not.toContain(
+    expect(idsOf(permittedCommands(stranger, t))).not.toContain('sign-out')
+    expect(idsOf(permittedCommands({ ...person, isPending: true }, t))).not.toContain(
       'deposit-file'
     )
   })
@@ -111,7 +111,7 @@ describe('the commands', () => {
   test.each(locales)('have words in %s, and each kind a heading', locale => {
     const words = wordsOf(locale)
     for (const opener of everybody) {
-      for (const { label, note } of commandsForPerson({ ...opener, locale }, words)) {
+      for (const { label, note } of permittedCommands({ ...opener, locale }, words)) {
         expect(`${label} ${note}`).not.toMatch(/palette\./)
       }
     }
@@ -161,7 +161,7 @@ test('what was chosen last is offered as long as the person may choose it', () =
   const item = { kind: 'groups' as const, id: '7', label: 'Sales', path: '/admin/1/groups/7' }
   const recent = [{ id: '7', item }, { id: 'users' }, { id: 'me' }]
   const of = (opener: PaletteContext) =>
-    recentCommands(recent, commandsForPerson(opener, t), opener)
+    recentCommands(recent, permittedCommands(opener, t), opener)
   expect(idsOf(of(admin))).toEqual(['7', 'users', 'me'])
   expect(of(admin)[0]).toMatchObject({ label: 'Sales', href: '/en/admin/1/groups/7' })
   expect(idsOf(of(person))).toEqual(['me'])

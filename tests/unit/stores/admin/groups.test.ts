@@ -4,14 +4,14 @@ import type { Member } from '../../../../src/contract/members.ts'
 import {
   $group,
   $groupCategories,
+  $groupMemberSearchText,
   $groupMembers,
-  $memberSearchText,
-  addMember,
-  addMembers,
+  addGroupMember,
+  addGroupMembers,
   loadMembers,
   openGroup,
   reloadGroup,
-  searchMembers,
+  searchGroupMembers,
   updateGroup
 } from '../../../../src/stores/admin/groups.ts'
 import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
@@ -77,7 +77,7 @@ test('a group that arrives after the sign-out is not shown', async () => {
 test('a member who was added to one group does not appear in the next one', async () => {
   await openGroup(one)
   const release = hold(`POST /group/${one}/user`, null)
-  const added = addMember(one, mona)
+  const added = addGroupMember(one, mona)
   await openGroup(two)
   release()
   await added
@@ -116,7 +116,7 @@ test('a group that somebody else has deleted is shown as missing when it is save
 
 test('the rows stay when further ones cannot be loaded', async () => {
   await openGroup(one)
-  await addMember(one, mona)
+  await addGroupMember(one, mona)
   answers[people] = () => refusal(500, 'internal')
   await expect(loadMembers(one, mona.id)).rejects.toThrow()
   expect($groupMembers.get()).toMatchObject({ status: 'ready', items: [mona] })
@@ -129,17 +129,17 @@ test('the members that were searched for last are shown, whichever answer comes 
     new Promise(resolve => {
       release = () => resolve(Response.json([]))
     })
-  const early = searchMembers(one, 'nobody')
+  const early = searchGroupMembers(one, 'nobody')
   answers[people] = () => Response.json([mona])
-  await searchMembers(one, 'mona')
+  await searchGroupMembers(one, 'mona')
   release()
   await early
-  expect($memberSearchText.get()).toBe('mona')
+  expect($groupMemberSearchText.get()).toBe('mona')
   expect($groupMembers.get()).toEqual({ status: 'ready', items: [mona], hasMore: false })
   expect(callsOf('q=mona')).toHaveLength(1)
   // another group begins without a search
   await openGroup(two)
-  expect($memberSearchText.get()).toBe('')
+  expect($groupMemberSearchText.get()).toBe('')
 })
 
 test('people are found by their whole e-mail, and an unknown one does not stop the others', async () => {
@@ -148,7 +148,7 @@ test('people are found by their whole e-mail, and an unknown one does not stop t
   answers[people] = () => Response.json(found.shift() ?? [])
   const emails = ['nobody@example.com', mona.email]
   // the page may be left meanwhile
-  const additions = await addMembers(one, emails, () => $route.open('/en/verify'))
+  const additions = await addGroupMembers(one, emails, () => $route.open('/en/verify'))
   expect(additions).toMatchObject([
     { email: 'nobody@example.com', error: { code: 'not_found' } },
     { email: mona.email, error: undefined }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import type { BatchItemResult, SendBatch } from '../../../../src/stores/deposits/batch-client.ts'
-import { createDepositBatches } from '../../../../src/stores/deposits/deposit-batches.ts'
+import { createDepositBatchQueue } from '../../../../src/stores/deposits/deposit-batches.ts'
 
 type Files = Parameters<SendBatch>[0]
 
@@ -15,7 +15,7 @@ function makeBatches() {
     answer: (results: BatchItemResult[]) => void
     fail: (error: unknown) => void
   }[] = []
-  const batches = createDepositBatches((files, { onProgress, signal }) => {
+  const batches = createDepositBatchQueue((files, { onProgress, signal }) => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly BatchItemResult[]>()
     signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
     const names = files.map(({ item }) => item.name)

@@ -6,7 +6,7 @@ import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
   compareNewestFirst,
   createRequestList,
-  mergeShownRows
+  mergeRowsBelowFirstShown
 } from '../../../../src/stores/history/request-list.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 import '../../../helpers/soak.ts'
@@ -65,7 +65,9 @@ test('holds rows still: none comes or goes above the last, and each changes in p
     fc.property(some, some, (before, present) => {
       const newest = (id: string) => present.find(each => each.id === id)
       const newer = present.map(each => ({ ...each, seq: 2 }))
-      const shown = mergeShownRows(before, newer, id => newer.find(each => each.id === id))
+      const shown = mergeRowsBelowFirstShown(before, newer, id =>
+        newer.find(each => each.id === id)
+      )
       expect(shown).toEqual(shown.toSorted(compareNewestFirst))
       expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
       for (const { id } of before) {
@@ -84,9 +86,9 @@ test('loads the list from the first tick on and takes up what comes live', async
   list.push(makeRequest(1, 1))
   store.loadRequests()
   store.loadRequests()
-  expect(store.$historyStatus.get()).toEqual({ status: 'loading' })
+  expect(store.$historyLoadStatus.get()).toEqual({ status: 'loading' })
   stream.send('event: tick\nid: 1\ndata: {}\n\n')
-  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  await vi.waitFor(() => expect(store.$historyLoadStatus.get().status).toBe('ready'))
   expect(store.$streamState.get()).toBe('live')
   stream.send(event(makeRequest(2, 2)))
   await vi.waitFor(() => expect(idsOf(store)).toEqual([2, 1]))
@@ -113,7 +115,7 @@ test('pages on after the last request of the pages, not after one that came live
   for (let nr = 1; nr <= 300; nr += 1) list.unshift(makeRequest(nr, nr))
   store.loadRequests()
   stream.send('event: tick\nid: 300\ndata: {}\n\n')
-  await vi.waitFor(() => expect(store.$historyStatus.get()).toMatchObject({ hasMore: true }))
+  await vi.waitFor(() => expect(store.$historyLoadStatus.get()).toMatchObject({ hasMore: true }))
   stream.send(event(makeRequest(3, 301)))
   await vi.waitFor(() => expect(idsOf(store)).toHaveLength(51))
   await store.loadMoreRequests()
@@ -121,7 +123,7 @@ test('pages on after the last request of the pages, not after one that came live
   expect(idsOf(store)).toHaveLength(251)
   await store.loadMoreRequests()
   expect(idsOf(store)).toEqual(Array.from({ length: 300 }, (_, index) => 300 - index))
-  expect(store.$historyStatus.get()).toMatchObject({ hasMore: false })
+  expect(store.$historyLoadStatus.get()).toMatchObject({ hasMore: false })
 })
 
 test('goes on paging where it was after the first page has come again', async () => {
@@ -173,8 +175,8 @@ test('reduces the list to a filter at once, asks for it, and lets live requests 
   await vi.waitFor(() => expect(idsOf(store)).toHaveLength(10))
   store.setRequestFilter({ q: 'ETE 1', state: 'uploading' })
   expect(idsOf(store)).toEqual([10, 1])
-  expect(store.$historyStatus.get().status).toBe('loading')
-  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  expect(store.$historyLoadStatus.get().status).toBe('loading')
+  await vi.waitFor(() => expect(store.$historyLoadStatus.get().status).toBe('ready'))
   const asked = tab.calls.map(({ path }) => path).filter(path => path.includes('q='))
   expect(asked).toEqual(['/process?limit=50&q=ETE+1&state=uploading'])
   stream.send(event({ ...makeRequest(11, 11), name: 'été 11' }))
@@ -195,7 +197,7 @@ test('drops the answer for a filter that has been changed since', async () => {
   await vi.waitFor(() => expect(idsOf(store)).toHaveLength(50))
   store.setRequestFilter({ kind: 'verify' })
   store.setRequestFilter({ state: 'failed' })
-  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  await vi.waitFor(() => expect(store.$historyLoadStatus.get().status).toBe('ready'))
   await store.loadMoreRequests()
   expect(tab.calls.at(-1)?.path).toBe(
     `/process?limit=200&cursor=${makeRequest(11, 11).id}&state=failed`
@@ -211,7 +213,7 @@ test('takes up what changed outside the filter when it reloads', async () => {
   stream.send('event: tick\nid: 1\ndata: {}\n\n')
   await vi.waitFor(() => expect(idsOf(store)).toEqual([1]))
   store.setRequestFilter({ state: 'uploading' })
-  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  await vi.waitFor(() => expect(store.$historyLoadStatus.get().status).toBe('ready'))
   list[0] = { ...makeRequest(1, 9), state: 'done' }
   stream.send('event: reset\nid: 9\ndata: {}\n\n')
   await vi.waitFor(() => expect(heard).toEqual(['uploading', 'done']))
@@ -231,10 +233,10 @@ test('says why the list failed, and loads it on demand', async () => {
   fail('unavailable')
   store.loadRequests()
   stream.send('event: tick\nid: 1\ndata: {}\n\n')
-  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('failed'))
+  await vi.waitFor(() => expect(store.$historyLoadStatus.get().status).toBe('failed'))
   fail(undefined)
   await store.reloadHistory()
-  expect(store.$historyStatus.get()).toEqual({ status: 'ready', hasMore: false, more: 'idle' })
+  expect(store.$historyLoadStatus.get()).toEqual({ status: 'ready', hasMore: false, more: 'idle' })
 })
 
 test('forgets all and closes the stream at sign-out', async () => {
@@ -245,7 +247,7 @@ test('forgets all and closes the stream at sign-out', async () => {
   await vi.waitFor(() => expect(idsOf(store)).toEqual([1]))
   await sessions.signOut()
   expect(store.$requests.get()).toEqual([])
-  expect(store.$historyStatus.get()).toEqual({ status: 'idle' })
+  expect(store.$historyLoadStatus.get()).toEqual({ status: 'idle' })
   expect(stream.isAborted()).toBe(true)
   store.loadRequests()
   expect(stream.opened()).toBe(1)
@@ -310,7 +312,7 @@ async function open() {
   const store = await import('../../../../src/stores/history/requests.ts')
   // loaded at the first use, which on a busy machine takes longer than a test waits
   await Promise.all([
-    sessions.loadCallModules(),
+    sessions.loadApiCallCode(),
     import('../../../../src/stores/history/request-stream.ts')
   ])
   sessions.restoreSession()

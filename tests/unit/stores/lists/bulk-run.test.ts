@@ -3,13 +3,13 @@ import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { maxBulkPeople } from '../../../../src/contract/members.ts'
 import { maxPeoplePerCall } from '../../../../src/stores/admin/member-list.ts'
 import {
-  type BulkStep,
   type BulkStepResult,
+  type BulkStepTarget,
   createBulkRun
 } from '../../../../src/stores/lists/bulk-run.ts'
 
 interface Call {
-  step: BulkStep<string>
+  step: BulkStepTarget<string>
   key: string
 }
 

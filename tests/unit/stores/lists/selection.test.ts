@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { selectionAfterKey } from '../../../../src/islands/lists/selection-keys.ts'
 import {
+  addShownRowsToSelection,
   countSelectedRows,
   emptySelection,
   extendRange,
   isSelected,
   type RowSelection,
-  selectShownRows,
   toggleRow,
   toggleShownRows
 } from '../../../../src/stores/lists/selection.ts'
@@ -61,7 +61,7 @@ test('all that match are selected until a row is unselected', () => {
   const all: RowSelection = { ids: new Set(), all: 1240 }
   expect(countSelectedRows(all)).toBe(1240)
   expect(isSelected(all, 'on another page')).toBe(true)
-  expect(selectShownRows(all, shown)).toBe(all)
+  expect(addShownRowsToSelection(all, shown)).toBe(all)
   expect(idsOf(toggleRow(all, 'c', shown))).toBe('abde')
   expect(countSelectedRows(toggleShownRows(all, shown))).toBe(0)
 })

@@ -5,9 +5,9 @@ import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import {
   type LeaseSettings,
   leaseNextRow,
-  leaseRow,
   releaseLease,
-  renewLease
+  renewLease,
+  takeLease
 } from '../../../../../src/server/domain/leases/leases.ts'
 import { queueMail } from '../../../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../../../helpers/app.ts'
@@ -44,10 +44,10 @@ test('holds a row that is renewed, and frees one that is given back', async () =
   const { id } = row
   const after = (ms: number) => new Date(now.getTime() + ms)
   expect(await run(tx => renewLease(tx, sending, after(900), { id }))).toBe(true)
-  expect(await run(tx => leaseRow(tx, sending, after(1100), { id }))).toBeUndefined()
+  expect(await run(tx => takeLease(tx, sending, after(1100), { id }))).toBeUndefined()
   expect(await run(tx => releaseLease(tx, sending, { id }, after(1200)))).toBe(true)
-  expect(await run(tx => leaseRow(tx, sending, after(1199), { id }))).toBeUndefined()
-  expect(await run(tx => leaseRow(tx, sending, after(1200), { id }))).toMatchObject({ id })
+  expect(await run(tx => takeLease(tx, sending, after(1199), { id }))).toBeUndefined()
+  expect(await run(tx => takeLease(tx, sending, after(1200), { id }))).toMatchObject({ id })
 })
 
 test('changes no row for which a condition does not hold, and none of another company', async () => {

@@ -32,7 +32,7 @@ export interface InvitationLinksProps {
  * Offers the invitation links of many people as a CSV file. An administrator needs the file on a
  * site without a mail server, to send the links to the people.
  */
-export function InvitationLinks({ people, selected, onClose }: InvitationLinksProps) {
+export function InvitationLinksDownload({ people, selected, onClose }: InvitationLinksProps) {
   const { locale, t: common } = useTranslation()
   const t: Translate<NamespaceKey<'passOn'>> = translator(locale, catalogues[locale])
   const id = useId()

@@ -37,7 +37,7 @@ const undoMs = 10_000
  * Shows a list that belongs to the item of a page, such as the members of a group. The person can
  * search for entries, add them and remove them. A removal can be undone for ten seconds.
  */
-export function ItemEntries<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
+export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
   const { id, part, words, none, note, nameOf, find, noteOf, load, add, remove, row, children } =
     props
   const { t } = useTranslation()

@@ -4,7 +4,10 @@ import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
  * Runs `refocus` when a render has removed the focused element, such as a button, from `part`.
  * Without this, the browser would move the focus to the top of the document.
  */
-export function useOnFocusLost(part: RefObject<HTMLElement | null>, refocus: () => void): void {
+export function useOnFocusedElementRemoved(
+  part: RefObject<HTMLElement | null>,
+  refocus: () => void
+): void {
   const focused = useRef<Node>(undefined)
   const run = useEffectEvent(refocus)
   useEffect(() => {
