@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { endpoints, rawEndpoints } from '../src/contract/index.ts'
-import { hasJsonBody, type RawEndpoint } from '../src/contract/kit/endpoint.ts'
+import { endpoints, nonJsonEndpoints } from '../src/contract/index.ts'
+import { hasJsonBody, type NonJsonEndpoint } from '../src/contract/kit/endpoint.ts'
 import { batchContentType } from '../tests/helpers/deposits/batches.ts'
 import {
   examplePathOf,
@@ -54,7 +54,7 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     }
     say(`${name}: ${bodies.length} bodies, worst so far ${worst.ms.toFixed(0)} ms`)
   }
-  for (const [name, { form, method, path }] of Object.entries<RawEndpoint>(rawEndpoints)) {
+  for (const [name, { form, method, path }] of Object.entries<NonJsonEndpoint>(nonJsonEndpoints)) {
     if (!form) continue
     const call = (body: Buffer<ArrayBuffer>) =>
       internals.fetch(

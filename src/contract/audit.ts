@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { rawEndpoint } from './kit/endpoint.ts'
+import { nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint } from './kit/lists.ts'
 
@@ -134,7 +134,7 @@ export const listAuditEntries = listEndpoint({
  * The file is UTF-8 with a byte order mark. Each line contains the hash of the entry and the text
  * that was hashed, so that anybody can check the log.
  */
-export const exportAuditEntries = rawEndpoint({
+export const exportAuditEntries = nonJsonEndpoint({
   method: 'GET',
   path: '/company/{id}/audit/export',
   access: 'admin',
@@ -144,4 +144,4 @@ export const exportAuditEntries = rawEndpoint({
 
 export const auditCalls = { listAuditEntries }
 
-export const rawAuditEndpoints = { exportAuditEntries }
+export const nonJsonAuditEndpoints = { exportAuditEntries }

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
-import { rawEndpoint } from './kit/endpoint.ts'
+import { nonJsonEndpoint } from './kit/endpoint.ts'
 
 /**
  * Receives reports from browsers about pages that violate their content security policy. Accepts
  * the formats `application/reports+json` and `application/csp-report`. Logs only the directive, the
  * page and the source of each report.
  */
-export const receiveCspReports = rawEndpoint({
+export const receiveCspReports = nonJsonEndpoint({
   method: 'POST',
   path: '/csp-report',
   access: 'public',
@@ -14,4 +14,4 @@ export const receiveCspReports = rawEndpoint({
   message: z.void()
 })
 
-export const rawCspReportEndpoints = { receiveCspReports }
+export const nonJsonCspReportEndpoints = { receiveCspReports }

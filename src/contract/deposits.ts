@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, rawEndpoint } from './kit/endpoint.ts'
+import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxFilesPerDepositBatch } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
@@ -164,7 +164,7 @@ export const BatchItem = z.strictObject({
  * refused file does not affect the other files. The response is sent after every accepted file is
  * on disk and recorded. If the body is incomplete or malformed, nothing is stored.
  */
-export const createDepositBatch = rawEndpoint({
+export const createDepositBatch = nonJsonEndpoint({
   method: 'POST',
   path: '/deposit/batch',
   access: 'user',
@@ -204,7 +204,7 @@ export const createDepositBatch = rawEndpoint({
  * minutes. If the connection breaks, the received bytes are discarded. Accepts an
  * `Idempotency-Key`.
  */
-export const putDeposit = rawEndpoint({
+export const putDeposit = nonJsonEndpoint({
   method: 'PUT',
   path: '/deposit',
   access: 'user',
@@ -317,7 +317,7 @@ export const createContentLink = endpoint({
  * Sends the exact stored bytes of a deposit as an attachment. With a `Range` header, sends only the
  * requested part.
  */
-export const getDepositContent = rawEndpoint({
+export const getDepositContent = nonJsonEndpoint({
   method: 'GET',
   path: '/deposit/{id}/content',
   access: 'user',
@@ -340,7 +340,7 @@ const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$
  * Returns how many bytes of an upload the server has received. The number is in the header
  * `Upload-Offset` (tus 1.0).
  */
-export const headUpload = rawEndpoint({
+export const headUpload = nonJsonEndpoint({
   method: 'HEAD',
   path: '/uploads/{id}',
   access: 'user',
@@ -357,7 +357,7 @@ export const headUpload = rawEndpoint({
  * call waits, or fails with `upload_busy` and can be repeated. The writing call also fails with
  * `upload_busy` if its client stops sending bytes while another call waits.
  */
-export const patchUpload = rawEndpoint({
+export const patchUpload = nonJsonEndpoint({
   method: 'PATCH',
   path: '/uploads/{id}',
   access: 'user',
@@ -379,7 +379,7 @@ export const patchUpload = rawEndpoint({
  * Cancels an unfinished upload with its deposit, and releases the reserved storage (tus 1.0
  * termination).
  */
-export const deleteUpload = rawEndpoint({
+export const deleteUpload = nonJsonEndpoint({
   method: 'DELETE',
   path: '/uploads/{id}',
   access: 'user',
@@ -391,7 +391,7 @@ export const deleteUpload = rawEndpoint({
 
 export const depositCalls = { createDeposit, createContentLink, getDeposit, getUnfinishedUpload }
 
-export const rawDepositEndpoints = {
+export const nonJsonDepositEndpoints = {
   createDepositBatch,
   putDeposit,
   getDepositContent,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, rawEndpoint } from './kit/endpoint.ts'
+import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 
 /**
  * Returns the OpenAPI 3.1 document of all API calls. The document's `servers` contains the URL of
@@ -14,7 +14,7 @@ export const getOpenApi = endpoint({
 })
 
 /** Redirects to the page that documents the API. */
-export const redirectToApiDocs = rawEndpoint({
+export const redirectToApiDocs = nonJsonEndpoint({
   method: 'GET',
   path: '/docs',
   access: 'public',
@@ -24,4 +24,4 @@ export const redirectToApiDocs = rawEndpoint({
 
 export const docCalls = { getOpenApi }
 
-export const rawDocEndpoints = { redirectToApiDocs }
+export const nonJsonDocEndpoints = { redirectToApiDocs }

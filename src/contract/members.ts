@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { Group } from './groups.ts'
 import { DisabledReason } from './kit/disabled.ts'
-import { endpoint, rawEndpoint } from './kit/endpoint.ts'
+import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { patternCheck } from './kit/text-checks.ts'
@@ -10,7 +10,7 @@ import {
   Email,
   GroupIds,
   MailLinkRecipient,
-  TotalGroupUsage,
+  UsageOfAllGroups,
   UserLocale,
   Username
 } from './users.ts'
@@ -80,7 +80,7 @@ export const listUsers = listEndpoint({
  * Exports the people of a company who match the filter as one CSV file, ordered by id. The file is
  * UTF-8 with a byte order mark.
  */
-export const exportUsers = rawEndpoint({
+export const exportUsers = nonJsonEndpoint({
   method: 'GET',
   path: '/company/{id}/users/export',
   access: 'admin',
@@ -234,7 +234,7 @@ export const MemberUsage = z.object({
    * Usage and limits of all groups of the person, added up. The person gets the same value as
    * `usage` from `GET /user`.
    */
-  total: TotalGroupUsage,
+  total: UsageOfAllGroups,
   groups: z.array(
     z.object({
       ...z.pick(Group, {
@@ -393,4 +393,4 @@ export const memberCalls = {
   createInvitationLinks
 }
 
-export const rawMemberEndpoints = { exportUsers }
+export const nonJsonMemberEndpoints = { exportUsers }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, rawEndpoint } from './kit/endpoint.ts'
+import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText } from './kit/lists.ts'
 
@@ -135,7 +135,7 @@ export const listRequests = listEndpoint({
  * Exports the caller's history entries that match the filter as one CSV file. The file is UTF-8
  * with a byte order mark. Names of categories are in the language `locale`.
  */
-export const exportRequests = rawEndpoint({
+export const exportRequests = nonJsonEndpoint({
   method: 'GET',
   path: '/process/export',
   access: 'user',
@@ -160,7 +160,7 @@ export const getRequest = endpoint({
  * every 15 s. The event `reset` tells the client to load its list again. The last event is
  * `disabled` if the person or the company was disabled, otherwise `bye`.
  */
-export const streamRequests = rawEndpoint({
+export const streamRequests = nonJsonEndpoint({
   method: 'GET',
   path: '/process/sse',
   access: 'user',
@@ -172,4 +172,4 @@ export const streamRequests = rawEndpoint({
 
 export const requestCalls = { listRequests, getRequest }
 
-export const rawRequestEndpoints = { streamRequests, exportRequests }
+export const nonJsonRequestEndpoints = { streamRequests, exportRequests }

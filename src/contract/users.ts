@@ -40,7 +40,7 @@ const UsageRemaining = z.object({
  * of the groups. `requests…` counts deposits and verifications in the current period of each group.
  * `storage…` is in bytes. `null`: at least one of the groups has no limit.
  */
-export const TotalGroupUsage = z.object({
+export const UsageOfAllGroups = z.object({
   requests_used: z.number(),
   requests_limit: z.nullable(z.number()),
   requests_remaining: z.nullable(z.number()),
@@ -59,7 +59,7 @@ export const TotalGroupUsage = z.object({
    */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
-export type TotalGroupUsage = z.infer<typeof TotalGroupUsage>
+export type UsageOfAllGroups = z.infer<typeof UsageOfAllGroups>
 
 /**
  * How a link reaches a person: by mail, as a file in a folder of a developer's machine (`outbox`),
@@ -80,7 +80,7 @@ export const OwnAccount = z.object({
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
   /** Usage of the person's groups. Servers with an older API version omit it. */
-  usage: z.optional(TotalGroupUsage),
+  usage: z.optional(UsageOfAllGroups),
   /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
   /** How the link to confirm the e-mail reaches the person. Present only if `pending` is true. */

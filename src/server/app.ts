@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { endpoints, rawEndpoints } from '../contract/index.ts'
+import { endpoints, nonJsonEndpoints } from '../contract/index.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountApiKeys } from './api/api-keys.ts'
@@ -218,7 +218,7 @@ function answerError(c: ApiContext, error: AppError): Response {
   return problemResponse(error, c.get('requestId') ?? '')
 }
 
-const routes = [...Object.values(endpoints), ...Object.values(rawEndpoints)].map(
+const routes = [...Object.values(endpoints), ...Object.values(nonJsonEndpoints)].map(
   ({ method, path }) => ({
     method,
     path,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { endpoints, rawEndpoints } from '../../src/contract/index.ts'
+import type { endpoints, nonJsonEndpoints } from '../../src/contract/index.ts'
 import {
   type Endpoint,
   hasJsonBody,
   KeyScope,
-  pathParameters,
-  type RawEndpoint
+  type NonJsonEndpoint,
+  pathParameters
 } from '../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../src/contract/kit/errors.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
@@ -17,7 +17,7 @@ import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 // The types and functions for the files `tests/api/<room>/<noun>.cases.ts`.
 
-export type RouteName = keyof typeof endpoints | keyof typeof rawEndpoints
+export type RouteName = keyof typeof endpoints | keyof typeof nonJsonEndpoints
 
 /**
  * The kinds of ids that the tests send: of the caller's own thing, of another person's, of another
@@ -150,7 +150,7 @@ export const uploadBytes = Buffer.alloc(64, 'matrix')
 
 /** Returns one call as an HTTP request. Does not check `input`, which may be invalid. */
 export function requestOf(
-  route: Endpoint | RawEndpoint,
+  route: Endpoint | NonJsonEndpoint,
   input: Record<string, unknown>,
   headers: Record<string, string> = {},
   body?: Uint8Array

@@ -3,8 +3,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import * as z from 'zod/mini'
-import { endpoints, rawEndpoints } from '../../src/contract/index.ts'
-import { type Endpoint, pathParameters, type RawEndpoint } from '../../src/contract/kit/endpoint.ts'
+import { endpoints, nonJsonEndpoints } from '../../src/contract/index.ts'
+import {
+  type Endpoint,
+  type NonJsonEndpoint,
+  pathParameters
+} from '../../src/contract/kit/endpoint.ts'
 import { commonErrorCodes, type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
 import { decodeTokenPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
@@ -34,7 +38,10 @@ import { makePerson } from './mailed.ts'
  * Every route of the contract by its name. The tests fail for a route without an entry in
  * `routeCases`.
  */
-export const routes: Record<string, Endpoint | RawEndpoint> = { ...endpoints, ...rawEndpoints }
+export const routes: Record<string, Endpoint | NonJsonEndpoint> = {
+  ...endpoints,
+  ...nonJsonEndpoints
+}
 
 interface Cases {
   rows: RouteCases
@@ -57,7 +64,7 @@ export function refusalsOf(stage: RefusalContext): Refusals {
   return Object.assign({}, ...nouns.map(noun => noun.refusals?.(stage)))
 }
 
-export function routeOf(name: string): Endpoint | RawEndpoint {
+export function routeOf(name: string): Endpoint | NonJsonEndpoint {
   const route = routes[name]
   if (!route) throw new Error(`${name} is no route of the contract`)
   return route
@@ -73,12 +80,12 @@ export function routeCaseOf(name: string): RouteCase {
  * Returns whether a route receives the bytes of a file. The server handles such routes outside
  * Hono.
  */
-export function isUploadRoute(route: Endpoint | RawEndpoint): boolean {
-  return route.path.startsWith('/uploads/') || (route.kind === 'raw' && route.method === 'PUT')
+export function isUploadRoute(route: Endpoint | NonJsonEndpoint): boolean {
+  return route.path.startsWith('/uploads/') || (route.kind === 'non-json' && route.method === 'PUT')
 }
 
 /** Returns all error codes with which a route may answer. */
-export function possibleErrorCodesOf(route: Endpoint | RawEndpoint): ErrorCode[] {
+export function possibleErrorCodesOf(route: Endpoint | NonJsonEndpoint): ErrorCode[] {
   return [...commonErrorCodes, ...route.errors]
 }
 
@@ -104,7 +111,7 @@ export function outcomeOf(answer: RawResponse): Outcome {
  * Returns the outcome of a call that is refused with this code. If `route` is a HEAD, the outcome
  * has no code, because its response has no body.
  */
-export function refusalOutcomeOf(code: ErrorCode, route?: Endpoint | RawEndpoint): Outcome {
+export function refusalOutcomeOf(code: ErrorCode, route?: Endpoint | NonJsonEndpoint): Outcome {
   return { status: errorCodes[code], code: route?.method === 'HEAD' ? undefined : code }
 }
 
@@ -131,7 +138,7 @@ export function comparableText({ status, headers, body }: RawResponse): string {
  * Returns the input fields that contain an id: path parameters and UUIDs. The tests check that the
  * row's `ids` lists each of them.
  */
-export function idFieldsOf(route: Endpoint | RawEndpoint): string[] {
+export function idFieldsOf(route: Endpoint | NonJsonEndpoint): string[] {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' })
   const named = Object.entries(schema.properties ?? {})
     .filter(([, field]) => typeof field === 'object' && field.format === 'uuid')
@@ -143,7 +150,7 @@ export function idFieldsOf(route: Endpoint | RawEndpoint): string[] {
  * Returns the input fields that contain a list of ids. The tests check that the row's `idLists` has
  * each of them.
  */
-export function idListFieldsOf(route: Endpoint | RawEndpoint): string[] {
+export function idListFieldsOf(route: Endpoint | NonJsonEndpoint): string[] {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' })
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const { items } = Object(field)
@@ -152,7 +159,7 @@ export function idListFieldsOf(route: Endpoint | RawEndpoint): string[] {
 }
 
 /** Returns the fields that a valid call may omit. */
-export function optionalFieldsOf(route: Endpoint | RawEndpoint): string[] {
+export function optionalFieldsOf(route: Endpoint | NonJsonEndpoint): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(route.input, {
     io: 'input',
     unrepresentable: 'any'

@@ -95,9 +95,9 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
  * An API call whose request or response is not plain JSON, such as an upload, a download or an
  * event stream.
  */
-export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape = Shape>
+export interface NonJsonEndpoint<Input extends Shape = Shape, Message extends Shape = Shape>
   extends Pick<Endpoint<Input>, 'path' | 'access' | 'input' | 'errors' | 'scopes'> {
-  kind: 'raw'
+  kind: 'non-json'
   /**
    * Whether the call also accepts HEAD requests. The response to HEAD has the headers of GET and no
    * body.
@@ -143,10 +143,12 @@ export function endpoint<Input extends Shape, Output extends Shape>(
  * Defines an API call whose request or response is not plain JSON, such as an upload, a download or
  * an event stream.
  */
-export function rawEndpoint<Input extends Shape, Message extends Shape>(
-  options: Omit<RawEndpoint<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
-): RawEndpoint<Input, Message> {
-  return { ...options, kind: 'raw', errors: options.errors ?? [] }
+export function nonJsonEndpoint<Input extends Shape, Message extends Shape>(
+  options: Omit<NonJsonEndpoint<Input, Message>, 'kind' | 'errors'> & {
+    errors?: readonly ErrorCode[]
+  }
+): NonJsonEndpoint<Input, Message> {
+  return { ...options, kind: 'non-json', errors: options.errors ?? [] }
 }
 
 /** Returns whether a call takes its input from a JSON body. Other calls take it from the query. */
@@ -158,7 +160,7 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
  * The fields of an API call that decide whether the call administers a company: see
  * `isCompanyAdministrationCall`.
  */
-export type CompanyAdministrationFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
+export type CompanyAdministrationFields = Pick<Endpoint | NonJsonEndpoint, 'access' | 'path'> &
   Pick<Endpoint, 'acting'>
 
 /**

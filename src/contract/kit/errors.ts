@@ -237,8 +237,8 @@ export class AppError extends Error {
 
 /**
  * Returns `thrown` unchanged if it is an `AppError`. Otherwise returns an `AppError` with the code
- * `internal`, the detail `what` and the cause `thrown`.
+ * `internal`, the detail `detail` and the cause `thrown`.
  */
-export function asAppError(thrown: unknown, what: string): AppError {
-  return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })
+export function asAppError(thrown: unknown, detail: string): AppError {
+  return thrown instanceof AppError ? thrown : new AppError('internal', detail, { cause: thrown })
 }

@@ -1,11 +1,11 @@
-import { endpoints, rawEndpoints } from '../index.ts'
+import { endpoints, nonJsonEndpoints } from '../index.ts'
 import { DisabledReason } from '../kit/disabled.ts'
 import {
   type Endpoint,
   hasJsonBody,
   isCompanyAdministrationCall,
-  pathParameters,
-  type RawEndpoint
+  type NonJsonEndpoint,
+  pathParameters
 } from '../kit/endpoint.ts'
 import { commonErrorCodes, type ErrorCode, errorCodes } from '../kit/errors.ts'
 import { maxCategoriesInError } from '../kit/limits.ts'
@@ -13,10 +13,10 @@ import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { exampleOf } from './schema-examples.ts'
 
 /** Any API call of the contract. */
-export type ApiCall = Endpoint | RawEndpoint
+export type ApiCall = Endpoint | NonJsonEndpoint
 
 /** All API calls of the contract by name, such as `createDeposit`. */
-export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...rawEndpoints }
+export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...nonJsonEndpoints }
 
 interface OpenApiOptions {
   /** Title of the document: the name of the company that runs the API. */
@@ -29,9 +29,9 @@ interface OpenApiOptions {
 
 /**
  * The HTTP details of a call whose request or response is not plain JSON: statuses, media types and
- * headers. The `RawEndpoint` of the call does not contain them.
+ * headers. The `NonJsonEndpoint` of the call does not contain them.
  */
-export interface RawHttpDetails {
+export interface NonJsonHttpDetails {
   statuses: number[]
   /** Media type of the request body. Absent if the call has no body. */
   requestType?: string
@@ -45,7 +45,7 @@ export interface RawHttpDetails {
  * The HTTP details of each call whose request or response is not plain JSON, by the name of the
  * call. The OpenAPI document lists them.
  */
-export const rawEndpointHttpDetails: Record<string, RawHttpDetails> = {
+export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
   getDepositContent: {
     statuses: [200, 206],
     responseType: 'application/octet-stream',
@@ -112,7 +112,7 @@ const otherStatuses: Record<string, number[]> = {
 
 /** Returns all HTTP statuses with which a call may succeed. */
 export function successStatusesOf(name: string, route: ApiCall): number[] {
-  if (route.kind === 'raw') return rawEndpointHttpDetails[name]?.statuses ?? [200]
+  if (route.kind === 'non-json') return nonJsonHttpDetails[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
@@ -249,10 +249,10 @@ function parameters(name: string, route: ApiCall): object[] {
     const schema = { type: 'string', pattern: '^"\\d{1,15}"$' }
     found.push({ name: precondition, in: 'header', schema })
   }
-  for (const header of rawEndpointHttpDetails[name]?.requiredHeaders ?? []) {
+  for (const header of nonJsonHttpDetails[name]?.requiredHeaders ?? []) {
     found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
   }
-  for (const header of rawEndpointHttpDetails[name]?.optionalHeaders ?? []) {
+  for (const header of nonJsonHttpDetails[name]?.optionalHeaders ?? []) {
     found.push({ name: header, in: 'header', schema: { type: 'string' } })
   }
   return found
@@ -264,16 +264,16 @@ function parameters(name: string, route: ApiCall): object[] {
  * can return 304. Returns undefined for a call that takes no version.
  */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
-  if (route.kind === 'raw' || !route.versioned) return undefined
+  if (route.kind === 'non-json' || !route.versioned) return undefined
   if (route.errors.includes('changed_meanwhile')) return 'If-Match'
   return route.method === 'GET' && route.versioned === 'content' ? 'If-None-Match' : undefined
 }
 
 function requestBody(name: string, route: ApiCall): object | undefined {
-  const type = rawEndpointHttpDetails[name]?.requestType
+  const type = nonJsonHttpDetails[name]?.requestType
   if (type) return { required: true, content: { [type]: formOf(route) } }
   const { body } = inputPositions(route)
-  if (route.kind === 'raw' || !hasBody(route)) return undefined
+  if (route.kind === 'non-json' || !hasBody(route)) return undefined
   const { properties = {}, required = [], ...rest } = inputSchema(route.input)
   const needed = required.filter(name => body.includes(name))
   const schema = {
@@ -289,7 +289,7 @@ function requestBody(name: string, route: ApiCall): object | undefined {
  * parts with bytes. Returns an empty object for a call without a form.
  */
 function formOf(route: ApiCall): object {
-  if (route.kind !== 'raw' || !route.form) return {}
+  if (route.kind !== 'non-json' || !route.form) return {}
   const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }
   const file = { type: 'array', items: { type: 'string', format: 'binary' } }
   const properties = { items: { type: 'string', ...items }, file }
@@ -300,7 +300,7 @@ function formOf(route: ApiCall): object {
 }
 
 function success(name: string, route: ApiCall, told: ReturnType<typeof responseSchemaOf>): object {
-  const facts = rawEndpointHttpDetails[name]
+  const facts = nonJsonHttpDetails[name]
   const statuses = successStatusesOf(name, route)
   const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')

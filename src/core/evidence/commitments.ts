@@ -34,9 +34,9 @@ export function createCommitment({ origin, id, name, salt, value }: CommitmentIn
 }
 
 /**
- * Derives two salts from a link key (the secret of a link to a receipt). They are the salts of the
- * commitments to the original and to the stored fingerprint, so that whoever has the link key can
- * check these two commitments and no others.
+ * Derives two salts from a link key (the secret of a link to a receipt): one for the commitment to
+ * the original fingerprint, one for the commitment to the stored fingerprint. Whoever has the link
+ * key can check these two commitments and no others.
  */
 export function deriveLinkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {

@@ -44,11 +44,11 @@ export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean 
 }
 
 /**
- * Returns whether a partly typed text can become a domain name that begins with `start`: `doc` with
- * the start `docs.` → true
+ * Returns whether a partly typed text can become a domain name that begins with `requiredStart`:
+ * `doc` with `docs.` → true
  */
-export function canBecomeDomain(text: string, start: string): boolean {
-  const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]
+export function canBecomeDomain(text: string, requiredStart: string): boolean {
+  const [typed, wanted] = [text.toLowerCase(), requiredStart.toLowerCase()]
   if (!typed.startsWith(wanted.slice(0, typed.length))) return false
   return typed.split('.').every(label => label === '' || isLabelStart(label))
 }

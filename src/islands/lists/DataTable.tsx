@@ -141,7 +141,7 @@ export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>
       {blocks.map(block => (
         <RowBlock
           key={`${block} ${look}`}
-          isNeeded={Math.floor(stopAt / blockRows) === block}
+          isAlwaysDrawn={Math.floor(stopAt / blockRows) === block}
           onKeyDown={onKeyDown}
         >
           {() =>

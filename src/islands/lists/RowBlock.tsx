@@ -6,7 +6,7 @@ interface RowBlockProps {
    * Whether the rows are drawn even far outside the window, because one of them has the focus or
    * gets it next.
    */
-  isNeeded: boolean
+  isAlwaysDrawn: boolean
   onKeyDown: (event: KeyboardEvent) => void
   children: () => ReactNode
 }
@@ -20,7 +20,7 @@ const margin = '1000px 0px'
  * Consecutive rows of a table. While they are far outside the window, one empty row of the same
  * height replaces them.
  */
-export function RowBlock({ isNeeded, onKeyDown, children }: RowBlockProps) {
+export function RowBlock({ isAlwaysDrawn, onKeyDown, children }: RowBlockProps) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [farHeight, setFarHeight] = useState<number>()
   useEffect(() => {
@@ -40,7 +40,7 @@ export function RowBlock({ isNeeded, onKeyDown, children }: RowBlockProps) {
       removeEventListener('beforeprint', draw)
     }
   }, [])
-  const isDrawn = isNeeded || farHeight === undefined
+  const isDrawn = isAlwaysDrawn || farHeight === undefined
   return (
     <tbody ref={body} onKeyDown={onKeyDown}>
       {isDrawn ? (

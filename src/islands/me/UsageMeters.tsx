@@ -1,4 +1,4 @@
-import type { TotalGroupUsage } from '../../contract/users.ts'
+import type { UsageOfAllGroups } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
@@ -9,7 +9,7 @@ import { useTranslation } from '../kit/use-translation.ts'
  * Shows how many requests (deposits and verifications) and how much storage the person and their
  * groups have used. A bar shows the used part of a limit.
  */
-export function UsageMeters({ usage }: { usage: TotalGroupUsage }) {
+export function UsageMeters({ usage }: { usage: UsageOfAllGroups }) {
   const { locale, t } = useTranslation()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
@@ -48,14 +48,14 @@ export function UsageMeters({ usage }: { usage: TotalGroupUsage }) {
   )
 }
 
-function ownRequestWords(count: number, { resets_at }: TotalGroupUsage, t: Translate) {
+function ownRequestWords(count: number, { resets_at }: UsageOfAllGroups, t: Translate) {
   return resets_at === null
     ? t('me.usage.ownRequests', { count })
     : t('me.usage.ownPeriod', { count })
 }
 
 function requestWords(
-  { requests_used, requests_limit, resets_at }: TotalGroupUsage,
+  { requests_used, requests_limit, resets_at }: UsageOfAllGroups,
   locale: Locale,
   t: Translate
 ) {
@@ -67,7 +67,7 @@ function requestWords(
 }
 
 function storageWords(
-  { storage_used, storage_limit }: TotalGroupUsage,
+  { storage_used, storage_limit }: UsageOfAllGroups,
   locale: Locale,
   t: Translate
 ) {

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import type { Member, MemberUsage } from '../../contract/members.ts'
-import type { TotalGroupUsage } from '../../contract/users.ts'
+import type { UsageOfAllGroups } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { $shownMemberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
@@ -86,7 +86,7 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
  * `Can still record 3 documents and store 1.2 GB.`
  */
 function leftWords(
-  { requests_remaining, storage_remaining }: TotalGroupUsage,
+  { requests_remaining, storage_remaining }: UsageOfAllGroups,
   locale: Locale,
   t: Translate
 ): string {

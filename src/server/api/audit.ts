@@ -3,14 +3,14 @@ import * as auditList from '../domain/audit/audit-list.ts'
 import { administeredCompanyId } from './kit/administered-company.ts'
 import { type Api, authenticatedCaller } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountRawEndpoint } from './kit/mount.ts'
+import { mountNonJsonEndpoint } from './kit/mount.ts'
 import { mountAdminList } from './kit/mount-admin.ts'
 
 /** Mounts the endpoints that show a company's audit log. */
 export function mountAudit(app: Api): void {
   mountAdminList(app, listAuditEntries, auditList.listAuditEntries)
 
-  mountRawEndpoint(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
+  mountNonJsonEndpoint(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
     const chunks = auditList.exportAuditEntries(c.get('deps'), {
       company_id: administeredCompanyId(c),
       ...filter,

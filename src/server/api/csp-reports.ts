@@ -2,7 +2,7 @@ import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { parseCspViolations } from '../../core/http-headers/csp-reports.ts'
 import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
 import { type Api, hostCompanyId } from './kit/context.ts'
-import { mountRawEndpoint, readJsonBody } from './kit/mount.ts'
+import { mountNonJsonEndpoint, readJsonBody } from './kit/mount.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
@@ -11,7 +11,7 @@ const types = ['application/reports+json', 'application/csp-report', 'applicatio
  * Mounts the endpoint that receives browsers' reports of violations of the content security policy.
  */
 export function mountCspReports(app: Api): void {
-  mountRawEndpoint(app, receiveCspReports, async (_input, c) => {
+  mountNonJsonEndpoint(app, receiveCspReports, async (_input, c) => {
     const company = hostCompanyId(c)
     await consumeRateLimit(c.get('deps'), 'csp_report_address', [
       company,

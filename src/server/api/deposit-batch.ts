@@ -21,7 +21,12 @@ import { newRandomId } from '../domain/ids.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, authenticatedCaller, hostCompanyId } from './kit/context.ts'
 import { createInFlightCallLimiter } from './kit/in-flight-calls.ts'
-import { defaultMaxBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
+import {
+  defaultMaxBodyBytes,
+  mountNonJsonEndpoint,
+  parseJson,
+  readBodyChunks
+} from './kit/mount.ts'
 import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
 
 const maxPerPerson = 6
@@ -53,7 +58,7 @@ export function mountDepositBatch(app: Api): void {
     perPerson: maxPerPerson,
     perCompany: maxPerCompany
   })
-  mountRawEndpoint(app, createDepositBatch, async (_input, c) => {
+  mountNonJsonEndpoint(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = hostCompanyId(c)
     const user_id = authenticatedCaller(c).id

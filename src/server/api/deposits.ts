@@ -23,7 +23,7 @@ import {
   hostCompanyAndCaller,
   hostCompanyId
 } from './kit/context.ts'
-import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
+import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { streamWhileSignedIn } from './kit/while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
@@ -72,7 +72,7 @@ export function mountDeposits(app: Api): void {
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
 
-  mountRawEndpoint(app, getDepositContent, async ({ id }, c) => {
+  mountNonJsonEndpoint(app, getDepositContent, async ({ id }, c) => {
     const content = await deposits.getStoredFileMetadata(c.get('deps'), {
       ...hostCompanyAndCaller(c),
       id

@@ -4,7 +4,7 @@ import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
 import { webOriginOf } from '../domain/companies/served-hosts.ts'
 import type { Api } from './kit/context.ts'
-import { mountEndpoint, mountRawEndpoint } from './kit/mount.ts'
+import { mountEndpoint, mountNonJsonEndpoint } from './kit/mount.ts'
 
 export function mountApiDocumentation(app: Api): void {
   const t = translator('en', words)
@@ -18,7 +18,7 @@ export function mountApiDocumentation(app: Api): void {
     return { ...document, info, servers: [{ url: webOriginOf(c.get('deps'), `api.${host}`) }] }
   })
 
-  mountRawEndpoint(app, redirectToApiDocs, async (_input, c) =>
+  mountNonJsonEndpoint(app, redirectToApiDocs, async (_input, c) =>
     c.redirect(`${webOriginOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)
   )
 }

@@ -31,7 +31,7 @@ import {
 } from './kit/administered-company.ts'
 import { type Api, type ApiContext, authenticatedCaller } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
+import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
 import { canonicalizeEmail } from './users.ts'
@@ -45,7 +45,7 @@ export function mountMembers(app: Api): void {
     })
   )
 
-  mountRawEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
+  mountNonJsonEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
     const { caller } = c.get('inFlight') ?? {}
     const texts = exportMembers(c.get('deps'), {
       company_id: administeredCompanyId(c),

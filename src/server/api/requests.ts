@@ -16,7 +16,7 @@ import {
   hostCompanyId
 } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountEndpoint, mountList, mountRawEndpoint } from './kit/mount.ts'
+import { mountEndpoint, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
 
 /** Mounts the endpoints of the history, whose entries are called requests. */
@@ -39,7 +39,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   // registered before /process/{id}, which would also match this path
-  mountRawEndpoint(app, exportRequests, async ({ locale, ...filter }, c) => {
+  mountNonJsonEndpoint(app, exportRequests, async ({ locale, ...filter }, c) => {
     const texts = requestExport.exportRequests(c.get('deps'), {
       locale: locale ?? 'en',
       ...filter,
@@ -49,7 +49,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     return csvDownload(c, 'history', texts)
   })
 
-  mountRawEndpoint(app, streamRequests, async (_input, c) => {
+  mountNonJsonEndpoint(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({
       person: authenticatedCaller(c),
       host: c.get('tenant').host,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type PostgresServerOptions, startPostgres } from './postgres.ts'
+import { type PostgresStartOptions, startPostgres } from './postgres.ts'
 
 /** The supervisor gives up when PostgreSQL stops more than this many times within a minute. */
 const maxLosses = 10
@@ -12,7 +12,7 @@ const pauseMillis = 100
  * that this process can end and be started again.
  */
 export async function supervisePostgres(
-  options: PostgresServerOptions & { onGivenUp: (error: Error) => void }
+  options: PostgresStartOptions & { onGivenUp: (error: Error) => void }
 ): Promise<{ socketDir: string } & AsyncDisposable> {
   const { dir, log = () => undefined, onGivenUp } = options
   let current = await startPostgres(options)

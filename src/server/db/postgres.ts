@@ -35,7 +35,7 @@ export interface RunningPostgres {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export interface PostgresServerOptions {
+export interface PostgresStartOptions {
   /** The data directory. It is created at the first start. The server's log is `<dir>.log`. */
   dir: string
   log?: (text: string) => void
@@ -69,7 +69,7 @@ export function socketConnectionConfig(socketDir: string, database: string, user
 }
 
 /** Starts PostgreSQL on `dir`, or connects to the one that already runs there. */
-export async function startPostgres(options: PostgresServerOptions): Promise<RunningPostgres> {
+export async function startPostgres(options: PostgresStartOptions): Promise<RunningPostgres> {
   const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)
   const giveUpAt = Date.now() + readySeconds * 1000

@@ -44,9 +44,10 @@ async function lowerSession(pid: number, nicenessIncrease: number): Promise<void
 }
 
 /**
- * Returns the name and nice value of the operating system session to which the process `pid`
- * belongs. The name is undefined if the system states no session for the process. Returns undefined
- * if the process has ended, or if the system does not divide processor time between sessions.
+ * Returns the name and nice value of the autogroup of the process `pid`: its operating system
+ * session, to which Linux gives a share of the processor time. `name` is undefined if the file
+ * `autogroup` names none. Returns undefined if there is no such file, because the process has ended
+ * or the system has no autogroups.
  */
 async function sessionOf(
   pid: number | 'self'

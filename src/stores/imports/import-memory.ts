@@ -46,8 +46,8 @@ export function loadFieldsByHeading(kind: string): Record<string, string> {
  * Stores the field that the person chose for each heading, as a proposal for the next file of this
  * company and kind.
  */
-export function rememberFieldsByHeading(kind: string, columns: Record<string, string>): void {
-  const list = Object.entries(columns).map(([heading, field]) => ({ heading, field }))
+export function rememberFieldsByHeading(kind: string, fields: Record<string, string>): void {
+  const list = Object.entries(fields).map(([heading, field]) => ({ heading, field }))
   browserEnvironment().store(columnsKey(kind), JSON.stringify(list))
 }
 

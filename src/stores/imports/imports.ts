@@ -88,8 +88,8 @@ export function canContinueSending(id: string): boolean {
 }
 
 /** Returns the file of an import, if this page has sent it. */
-export function findSentFile(id: string): OpenedFile | undefined {
-  return lastSent?.id === id ? lastSent.file : undefined
+export function findSentFile(importId: string): OpenedFile | undefined {
+  return lastSent?.id === importId ? lastSent.file : undefined
 }
 
 /** Loads and shows the import with the id `id`. If `id` is undefined, shows no import. */

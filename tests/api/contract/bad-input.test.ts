@@ -9,8 +9,8 @@ import { createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
 import {
   type Endpoint,
   hasJsonBody,
-  pathParameters,
-  type RawEndpoint
+  type NonJsonEndpoint,
+  pathParameters
 } from '../../../src/contract/kit/endpoint.ts'
 import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
 import { getOwnAccount } from '../../../src/contract/users.ts'
@@ -59,7 +59,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const names = Object.keys(routes)
 const plain = names.filter(name => !isUploadRoute(routeOf(name)))
-const isForm = (route: Endpoint | RawEndpoint) => route.kind === 'raw' && route.form !== undefined
+const isForm = (route: Endpoint | NonJsonEndpoint) =>
+  route.kind === 'non-json' && route.form !== undefined
 const withForm = plain.filter(name => isForm(routeOf(name)))
 const withBody = plain.filter(
   name => ['POST', 'PUT'].includes(routeOf(name).method) && !isForm(routeOf(name))
@@ -793,7 +794,7 @@ const insides =
  */
 function expectRefusal(
   response: RawResponse,
-  route: Endpoint | RawEndpoint,
+  route: Endpoint | NonJsonEndpoint,
   what: string,
   expected?: ErrorCode
 ): void {
@@ -840,11 +841,11 @@ function objectsOf(value: Record<string, unknown>): (string | number)[][] {
 const same = (one: (string | number)[], other: (string | number)[]) => one.join() === other.join()
 
 /** Returns how many bytes the body of a call may have. */
-function maxBytesOf(route: Endpoint | RawEndpoint): number {
+function maxBytesOf(route: Endpoint | NonJsonEndpoint): number {
   return (route.kind === 'endpoint' && route.maxBytes) || 256 * 1024
 }
 
-function optionalPaths(route: Endpoint | RawEndpoint): (string | number)[][] {
+function optionalPaths(route: Endpoint | NonJsonEndpoint): (string | number)[][] {
   interface Node {
     properties?: Record<string, Node>
     required?: string[]
@@ -880,7 +881,7 @@ function changed(
   return copy
 }
 
-function bodyOf(route: Endpoint | RawEndpoint, input: Record<string, unknown>) {
+function bodyOf(route: Endpoint | NonJsonEndpoint, input: Record<string, unknown>) {
   const parameters = pathParameters(route.path)
   return Object.fromEntries(Object.entries(input).filter(([name]) => !parameters.includes(name)))
 }

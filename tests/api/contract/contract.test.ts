@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { endpoints } from '../../../src/contract/index.ts'
-import type { Endpoint, RawEndpoint } from '../../../src/contract/kit/endpoint.ts'
+import type { Endpoint, NonJsonEndpoint } from '../../../src/contract/kit/endpoint.ts'
 import {
   AppError,
   commonErrorCodes,
@@ -154,7 +154,7 @@ describe('the routes', () => {
     const challenge_response = keys.respond(challenge)
     const { access_token: token } = await app.call(ada.host, logIn, { email, challenge_response })
     for (const name of names) {
-      const route: Endpoint | RawEndpoint = routeOf(name)
+      const route: Endpoint | NonJsonEndpoint = routeOf(name)
       if (route.access === 'public' || ('pending' in route && route.pending)) continue
       const headers = { ...routeCaseOf(name).headers?.(app, ada), authorization: `Bearer ${token}` }
       const request = requestOf(route, idsOf(route), headers, routeCaseOf(name).body)
@@ -323,7 +323,7 @@ function ask(
   input: Record<string, unknown>,
   given?: Record<string, string>
 ): Promise<RawResponse> {
-  const route: Endpoint | RawEndpoint = routeOf(name)
+  const route: Endpoint | NonJsonEndpoint = routeOf(name)
   const row = routeCaseOf(name)
   const isOpen = (route.access === 'public' || 'link' in input) && given !== undefined
   const headers = {
@@ -338,7 +338,7 @@ async function inputOf(name: RouteName): Promise<Record<string, unknown>> {
   return { ...(await routeCaseOf(name).input?.(app, ada)) }
 }
 
-function idsOf(route: Endpoint | RawEndpoint): Record<string, string> {
+function idsOf(route: Endpoint | NonJsonEndpoint): Record<string, string> {
   const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
   return Object.fromEntries(parameters.map(name => [name, 'A'.repeat(22)]))
 }

@@ -8,7 +8,7 @@ import {
   createOpenApiDocument,
   errorCodesFromServer,
   errorCodesOf,
-  rawEndpointHttpDetails
+  nonJsonHttpDetails
 } from '../../../src/contract/openapi/openapi.ts'
 import en from '../../../src/i18n/en/docs.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/docs.json' with { type: 'json' }
@@ -83,9 +83,9 @@ test('holds every call once, with a sentence, and every reference leads somewher
 })
 
 test('says what the bytes and headers of each stream are', () => {
-  const described = names.filter(name => routeOf(name).kind === 'raw')
-  const place = 'rawEndpointHttpDetails in src/contract/openapi/openapi.ts'
-  expect(Object.keys(rawEndpointHttpDetails).sort(), place).toEqual(described.sort())
+  const described = names.filter(name => routeOf(name).kind === 'non-json')
+  const place = 'nonJsonHttpDetails in src/contract/openapi/openapi.ts'
+  expect(Object.keys(nonJsonHttpDetails).sort(), place).toEqual(described.sort())
 })
 
 test('lists for each call the codes it may answer, by their status', () => {

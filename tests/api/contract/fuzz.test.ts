@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import {
   type Endpoint,
-  pathParameters,
-  type RawEndpoint
+  type NonJsonEndpoint,
+  pathParameters
 } from '../../../src/contract/kit/endpoint.ts'
 import { AppError, errorCodes } from '../../../src/contract/kit/errors.ts'
 import { getOwnAccount } from '../../../src/contract/users.ts'
@@ -159,7 +159,7 @@ function expectNoFailure(): void {
  * Returns a fast-check generator of inputs: valid inputs with some fields replaced, and random
  * inputs in the form of the schema.
  */
-function inputOf(route: Endpoint | RawEndpoint, valid: Record<string, unknown>) {
+function inputOf(route: Endpoint | NonJsonEndpoint, valid: Record<string, unknown>) {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' }) as Node // as: it is one
   const wild = arbitraryOf(schema, 0)
   const changed = fc
@@ -274,7 +274,7 @@ function idsOf(name: string): Record<string, string> {
 }
 
 async function send(
-  route: Endpoint | RawEndpoint,
+  route: Endpoint | NonJsonEndpoint,
   input: Record<string, unknown>,
   isSignedIn: boolean,
   body: Uint8Array | undefined
@@ -299,7 +299,7 @@ async function send(
 }
 
 /** Expects an answer that the contract allows: its output, or one of its error codes below 500. */
-function expectContract(route: Endpoint | RawEndpoint, answer: RawResponse): void {
+function expectContract(route: Endpoint | NonJsonEndpoint, answer: RawResponse): void {
   const where = `${route.method} ${route.path} answered ${answer.status} ${answer.body.subarray(0, 300)}`
   expect(answer.status, where).toBeLessThan(500)
   if (answer.status >= 400) {

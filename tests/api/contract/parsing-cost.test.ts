@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endpoints, rawEndpoints } from '../../../src/contract/index.ts'
-import { hasJsonBody, type RawEndpoint } from '../../../src/contract/kit/endpoint.ts'
+import { endpoints, nonJsonEndpoints } from '../../../src/contract/index.ts'
+import { hasJsonBody, type NonJsonEndpoint } from '../../../src/contract/kit/endpoint.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, domainIdOf } from '../../helpers/cases.ts'
 import { batchContentType } from '../../helpers/deposits/batches.ts'
@@ -97,7 +97,7 @@ test.each(taking)(
   testTimeout(120_000)
 )
 
-const forms = Object.entries<RawEndpoint>(rawEndpoints).flatMap(([name, { form, path }]) =>
+const forms = Object.entries<NonJsonEndpoint>(nonJsonEndpoints).flatMap(([name, { form, path }]) =>
   form ? [{ name, form, path }] : []
 )
 

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { patchUpload, putDeposit } from '../../../src/contract/deposits.ts'
-import { endpoints, rawEndpoints } from '../../../src/contract/index.ts'
+import { endpoints, nonJsonEndpoints } from '../../../src/contract/index.ts'
 import { streamRequests } from '../../../src/contract/requests.ts'
 import { logOut } from '../../../src/contract/sessions.ts'
 import { getOwnAccount } from '../../../src/contract/users.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const routes = [...Object.values(endpoints), ...Object.values(rawEndpoints)].filter(
+const routes = [...Object.values(endpoints), ...Object.values(nonJsonEndpoints)].filter(
   route => route.access !== 'public'
 )
 

@@ -4,7 +4,7 @@ import {
   type CompanyAdministrationFields,
   type Endpoint,
   hasJsonBody,
-  type RawEndpoint
+  type NonJsonEndpoint
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
@@ -152,9 +152,9 @@ function isUnchanged(
  * Adds a route whose `run` returns the whole HTTP response, such as a download or an event stream.
  * For each call it first checks access and parses the input, as `mountEndpoint` does.
  */
-export function mountRawEndpoint<Input extends z.ZodMiniType>(
+export function mountNonJsonEndpoint<Input extends z.ZodMiniType>(
   app: Api,
-  endpoint: RawEndpoint<Input>,
+  endpoint: NonJsonEndpoint<Input>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
 ): void {
   app.on(endpoint.method, honoPath(endpoint.path), async c => {
@@ -170,7 +170,7 @@ export function mountRawEndpoint<Input extends z.ZodMiniType>(
 
 async function admit(
   c: ApiContext,
-  route: AccessRules & CompanyAdministrationFields & Pick<RawEndpoint, 'method' | 'linked'>
+  route: AccessRules & CompanyAdministrationFields & Pick<NonJsonEndpoint, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')

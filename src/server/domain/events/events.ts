@@ -12,8 +12,9 @@ const eventDays = 90
 const eventBatch = 1000
 
 /**
- * Returns the sequence numbers of the company's newest event, which may have been deleted, and of
- * the oldest event that still exists. If no event exists, `oldest` is `newest` + 1.
+ * Returns two sequence numbers. `newest` is the last one that the company has given to an event,
+ * even if this event has been deleted since. `oldest` is that of the oldest event that still exists,
+ * or `newest` + 1 if no event exists.
  */
 export async function readEventSequenceBounds(
   deps: Pick<Deps, 'db'>,

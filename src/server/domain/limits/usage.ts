@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { TotalGroupUsage } from '../../../contract/users.ts'
+import type { UsageOfAllGroups } from '../../../contract/users.ts'
 import {
   type LimitPeriodLength,
   limitPeriodAt,
@@ -31,7 +31,7 @@ interface OwnUsage {
 export async function readUsageOfPersonAndGroups(
   tx: Tx,
   input: PersonQuotaQuery
-): Promise<{ total: TotalGroupUsage; own: Map<string, OwnUsage> }> {
+): Promise<{ total: UsageOfAllGroups; own: Map<string, OwnUsage> }> {
   // sent together, because waiting for each result would take a round trip
   const [quotas, used] = await Promise.all([readQuotasOfPerson(tx, input), tx.run(ownUsage, input)])
   const own = ownUsageOf(used, quotas)

@@ -194,9 +194,9 @@ export async function spendMailToken(
  * Deletes the unused mail tokens of a person. Used tokens remain, so that a second use still fails
  * with `mail_token_used`.
  */
-export async function revokeMailTokens(tx: Tx, subject: string): Promise<void> {
+export async function revokeMailTokens(tx: Tx, user_id: string): Promise<void> {
   await deleteInCompany(tx, 'mail_token')
-    .where('subject', '=', subject)
+    .where('subject', '=', user_id)
     .where('used_at', 'is', null)
     .execute()
 }
