@@ -40,7 +40,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   )
   const other = await signUpAt(service.port, otherHost)
   const quiet = await Connection.open(service.port)
-  const getOwnAccount = requestText('GET', '/user', {
+  const ownAccountRequest = requestText('GET', '/user', {
     host: `api.${otherHost}`,
     authorization: `Bearer ${other.token()}`
   })
@@ -79,23 +79,23 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   }
 
   const seconds = options.quick ? 1 : 4
-  const timeGetUser = () =>
+  const timeOwnAccountRequest = () =>
     runLoad({
       callers: 1,
       seconds,
       signal: options.signal,
-      work: () => quiet.requestWithRetry(getOwnAccount)
+      work: () => quiet.requestWithRetry(ownAccountRequest)
     })
-  await timeGetUser()
-  const idle = await repeat(options, timeGetUser)
+  await timeOwnAccountRequest()
+  const idle = await repeat(options, timeOwnAccountRequest)
   const rows: ReportRow[] = []
   for (const [what, setup] of Object.entries(floods)) {
     options.say(`beside ${what}`)
     let done = 0
     const beside = await repeat(options, async () => {
       await using helper = await startClientProcess('flood', { port: service.port, ...setup })
-      await timeGetUser() // when this returns, the flood has begun
-      const figures = await timeGetUser()
+      await timeOwnAccountRequest() // when this returns, the flood has begun
+      const figures = await timeOwnAccountRequest()
       done = (await helper.request<{ done: number }>({})).done
       return figures
     })

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
-import { cacheUrlPathOf, notFoundPage, pages } from '../src/core/pages/page-table.ts'
+import { notFoundPage, pages, renderedPathOf } from '../src/core/pages/page-table.ts'
 import { productTheme } from '../src/server/domain/installation/product-theme.ts'
 import { type AstroBuild, readAstroBuild } from '../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../src/server/site/site.ts'
@@ -15,7 +15,7 @@ import type { ReportRow } from './table.ts'
  */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
   [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [
-    cacheUrlPathOf(page).replace(/\/$/, ''),
+    renderedPathOf(page).replace(/\/$/, ''),
     page.scriptBudget
   ])
 )

@@ -96,7 +96,7 @@ export const activateUser = endpoint({
  * Sends a link to reset the password, if an account with this e-mail exists. The response is the
  * same if no account exists, so it does not reveal who has an account.
  */
-export const requestReset = endpoint({
+export const requestPasswordReset = endpoint({
   method: 'POST',
   path: '/user/reset/request',
   access: 'public',
@@ -170,7 +170,7 @@ export const accountCalls = {
   verifyEmail,
   resendOwnVerifyLink,
   activateUser,
-  requestReset,
+  requestPasswordReset,
   resetPassword,
   requestEmailChange,
   confirmEmailChange,

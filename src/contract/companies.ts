@@ -5,7 +5,7 @@ import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { textLineSchema } from './kit/text-checks.ts'
-import { Email, MailLinkRecipient } from './users.ts'
+import { Email, MailLinkResult } from './users.ts'
 
 /** A company's name: one line of 1 to 80 characters, at least one of them visible. */
 export const CompanyName = textLineSchema(80)
@@ -107,7 +107,7 @@ export const createCompany = endpoint({
   }),
   output: z.extend(Company, {
     /** The first administrator's invitation. Absent while the domain is not verified. */
-    invitation: z.optional(MailLinkRecipient)
+    invitation: z.optional(MailLinkResult)
   }),
   errors: ['host_not_allowed', 'host_taken', 'idempotency_in_flight', 'idempotency_key_reused']
 })

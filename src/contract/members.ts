@@ -6,14 +6,7 @@ import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { patternCheck } from './kit/text-checks.ts'
 import { Session } from './sessions.ts'
-import {
-  Email,
-  GroupIds,
-  MailLinkRecipient,
-  UsageOfAllGroups,
-  UserLocale,
-  Username
-} from './users.ts'
+import { Email, GroupIds, MailLinkResult, UsageOfAllGroups, UserLocale, Username } from './users.ts'
 
 /**
  * State of a person. `invited`: an administrator has invited the person, who has not chosen a
@@ -162,7 +155,7 @@ export const resendInvitation = endpoint({
   access: 'admin',
   status: 202,
   input: z.strictObject({ id: Id }),
-  output: MailLinkRecipient,
+  output: MailLinkResult,
   errors: [
     'already_active',
     'confirmation_required',
@@ -183,7 +176,7 @@ export const resendVerifyLink = endpoint({
   access: 'admin',
   status: 202,
   input: z.strictObject({ id: Id }),
-  output: MailLinkRecipient,
+  output: MailLinkResult,
   errors: ['host_needed', 'not_waiting']
 })
 

@@ -145,12 +145,12 @@ const Invitation = z.strictObject({
  * `queued_until` is the time at which the link is mailed, present only if a limit delays the mail:
  * 3 invitations an hour to one e-mail, or 5,000 a day by one company.
  */
-export const MailLinkRecipient = z.object({
+export const MailLinkResult = z.object({
   id: z.uuid(),
   link: z.optional(z.string()),
   queued_until: z.optional(z.iso.datetime())
 })
-export type MailLinkRecipient = z.infer<typeof MailLinkRecipient>
+export type MailLinkResult = z.infer<typeof MailLinkResult>
 
 /**
  * Creates a user, for a sign-up or an invitation. A person who signs up sends a public key. A
@@ -164,7 +164,7 @@ export const createUser = endpoint({
   status: 201,
   idempotency: 'honoured',
   input: z.union([SignUp, Invitation]),
-  output: MailLinkRecipient,
+  output: MailLinkResult,
   errors: [
     'signup_closed',
     'email_taken',

@@ -1,8 +1,8 @@
 import type { BrowserEnvironment } from './environment.ts'
 
 /**
- * The tabs of one browser. One of them, the leader, does the work for all and sends messages to the
- * others, the followers.
+ * This tab's membership in the group of all tabs of the browser. One tab, the leader, does the work
+ * for all and sends messages to the others, the followers.
  */
 export interface TabGroupMembership {
   /** Sends a message from the leader to the followers. Does nothing in a follower. */

@@ -232,7 +232,7 @@ interface Question {
 /**
  * Returns the id of the verification and the fingerprint of its file. Hashes the file if the
  * fingerprint is not known yet. If the file is empty or hashing fails, records the error and
- * returns undefined. If the verification is stopped or cancelled, returns undefined and records no
+ * returns undefined. If the verification is stopped or removed, returns undefined and records no
  * error.
  */
 async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {

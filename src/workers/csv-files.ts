@@ -11,8 +11,8 @@ export type FileInspection =
   | { kind: 'text'; dialect: CsvDialect; rows: string[][] }
 
 /**
- * A kind of fault in the rows of a file. `count` is the number of rows that have it, and `row` the
- * number of the first such row.
+ * How many rows of a file have the same kind of fault (`count`), and the number of the first such
+ * row (`row`).
  */
 export interface RowFaultCount {
   count: number

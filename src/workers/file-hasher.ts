@@ -14,7 +14,7 @@ interface WaitingFile {
 
 /**
  * Returns a function that hashes a file in a worker. `ask` sends files to a worker in one message.
- * Files larger than 1 MB are sent alone. Small files are sent in groups of up to 16, because a
+ * Files larger than 1 MiB are sent alone. Small files are sent in groups of up to 16, because a
  * message takes longer than hashing a small file. While `maxGroups` groups are being hashed, other
  * small files wait for the next group.
  */

@@ -40,7 +40,10 @@ export type DepositLeafInput = {
   salts: Record<DepositField, Uint8Array>
 }
 
-/** The leaf of a deposit: the entry of the log that commits to the fields of the deposit. */
+/**
+ * The leaf of a deposit (the entry of the log that commits to the fields of the deposit), with its
+ * hash and the openings of its commitments.
+ */
 export type DepositLeafWithOpenings = {
   /**
    * Text of the leaf: 718 bytes of canonical JSON with one commitment for each field. It is safe to

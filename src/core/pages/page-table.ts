@@ -76,7 +76,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never
 
-/** The segment that stands for every parameter in the paths that `cacheUrlPathOf` returns. */
+/** The segment that stands for every parameter in the paths that `renderedPathOf` returns. */
 const anySegment = '-'
 
 const table = Object.values<PageEntry>(pages).map(page => ({ page, pattern: patternOf(page) }))
@@ -108,7 +108,7 @@ export function pagePath<Name extends PageName>(
  * `/admin/{company}` → `/admin/-`. All values of a parameter share one path, so that invented
  * addresses cannot fill the cache.
  */
-export function cacheUrlPathOf({ path }: PageEntry): string {
+export function renderedPathOf({ path }: PageEntry): string {
   return path.replaceAll(parameters, anySegment)
 }
 

@@ -5,7 +5,7 @@ import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countUnfinished,
-  type DepositListSummary,
+  type DepositQueueSummary,
   listRankOf
 } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
@@ -174,7 +174,7 @@ function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
 }
 
 export function depositSummaryText(
-  summary: DepositListSummary,
+  summary: DepositQueueSummary,
   t: Translate,
   locale: Locale
 ): string {

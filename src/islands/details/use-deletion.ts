@@ -18,7 +18,7 @@ export interface DeletionOptions {
   done?: string
 }
 
-/** Returns the action that deletes the item of a page, for `useAction()` or `useForm()`. */
+/** Returns the options with which `useAction()` or `useForm()` deletes the item of a page. */
 export function useDeletionActionOptions({ list, remove, reload, done }: DeletionOptions) {
   const { locale } = useTranslation()
   return {

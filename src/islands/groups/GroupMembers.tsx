@@ -11,7 +11,7 @@ import {
   $groupMembers,
   addGroupMember,
   addGroupMembers,
-  loadMembers,
+  loadGroupMembers,
   type MemberAdditionResult,
   removeGroupMember,
   searchGroupMembers
@@ -51,7 +51,7 @@ export function GroupMembers({ group }: GroupProps) {
       nameOf={personName}
       find={findPeople}
       noteOf={({ email }) => email}
-      load={after => loadMembers(id, after)}
+      load={after => loadGroupMembers(id, after)}
       add={member => addGroupMember(id, member)}
       remove={member => removeGroupMember(id, member)}
       row={member => (

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
-import { $streamState } from '../../stores/history/requests.ts'
+import { $streamConnectionState } from '../../stores/history/requests.ts'
 import { formatTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useOnline } from './use-online.ts'
@@ -11,7 +11,7 @@ import { useOnline } from './use-online.ts'
  */
 export function LiveUpdateNote({ now }: { now: number | undefined }) {
   const { locale, t } = useTranslation()
-  const stream = useStore($streamState, { ssr: 'initial' })
+  const stream = useStore($streamConnectionState, { ssr: 'initial' })
   const isCut = stream === 'offline' || stream === 'unreachable'
   const asOf = useLastTime(!isCut, now)
   const isOnline = useOnline()

@@ -5,7 +5,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import {
   confirmSignUp,
   confirmSignUpWithPassword,
-  resendSignUpLink
+  resendOwnVerifyLink
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
 import { $user, refreshUser } from '../../stores/signed-in-user.ts'
@@ -128,7 +128,7 @@ function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) 
   const action = useAction({
     what: 'Sending the mail again failed',
     async send() {
-      await resendSignUpLink()
+      await resendOwnVerifyLink()
       setLeft(pauseSeconds)
     }
   })

@@ -1,7 +1,7 @@
 import type { OwnAccount } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { deleteAccount } from '../../stores/accounts/account-changes.ts'
+import { deleteOwnAccount } from '../../stores/accounts/account-changes.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
@@ -34,7 +34,7 @@ function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
     rules: { deletePassword: required },
     codeErrors: { password_wrong: { deletePassword: { rule: 'wrong' } } },
     async send({ deletePassword: password = '' }) {
-      await deleteAccount({ email: user.email, password })
+      await deleteOwnAccount({ email: user.email, password })
       // loads a new document, so that no data of the person stays in memory
       location.assign(localizedPath(locale, '/'))
       await new Promise(() => {})

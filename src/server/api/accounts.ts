@@ -4,7 +4,7 @@ import {
   confirmEmailChange,
   deleteOwnAccount,
   requestEmailChange,
-  requestReset,
+  requestPasswordReset,
   resendOwnVerifyLink,
   resetPassword,
   verifyEmail
@@ -60,8 +60,8 @@ export function mountAccounts(app: Api): void {
     )
   )
 
-  mountEndpoint(app, requestReset, async ({ email }, c) => {
-    await resets.requestReset(c.get('deps'), {
+  mountEndpoint(app, requestPasswordReset, async ({ email }, c) => {
+    await resets.requestPasswordReset(c.get('deps'), {
       ...tenantAndAddress(c),
       email: canonicalizeEmail(email)
     })

@@ -1,5 +1,5 @@
 import { getAttention, getAttentionOfAllCompanies, getUsageByDay } from '../../contract/overview.ts'
-import { listAttentionItems, listAttentionOfAllCompanies } from '../domain/companies/attention.ts'
+import { collectAttention, collectAttentionOfAllCompanies } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
 import { administeredCompanyId, callerAndAdministeredCompany } from './kit/administered-company.ts'
 import type { Api } from './kit/context.ts'
@@ -13,10 +13,10 @@ export function mountOverview(app: Api): void {
   mountEndpoint(app, getAttention, (_input, c) => {
     const { company_id, by } = callerAndAdministeredCompany(c)
     const isOperator = by.permissions.includes('operator')
-    return listAttentionItems(c.get('deps'), { company_id, isOperator })
+    return collectAttention(c.get('deps'), { company_id, isOperator })
   })
 
   mountEndpoint(app, getAttentionOfAllCompanies, (_input, c) =>
-    listAttentionOfAllCompanies(c.get('deps'))
+    collectAttentionOfAllCompanies(c.get('deps'))
   )
 }

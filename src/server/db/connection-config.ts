@@ -23,9 +23,9 @@ export type DatabaseLocation =
 
 /**
  * Returns whether the database connections for HTTP requests log in as the owner of the tables.
- * They do if the operator has configured no separate login for the owner (`ownerUrl`). Each of
- * these connections then switches to the role `vidimus_app`. This protects less than separate
- * logins, because the statement `reset role` would undo the switch.
+ * They do if the operator runs the database (`url`) and has configured no separate login for the
+ * owner (`ownerUrl`). Each of these connections then switches to the role `vidimus_app`. This
+ * protects less than separate logins, because the statement `reset role` would undo the switch.
  */
 export function appLogsInAsOwner(location: DatabaseLocation): boolean {
   return 'url' in location && location.ownerUrl === undefined

@@ -56,7 +56,9 @@ export function inCompany<T>(
 
 /**
  * Returns the SQL that begins a transaction and sets its company. PostgreSQL receives both commands
- * in one message. From the next statement on, row-level security hides the rows of other companies.
+ * in one message. Row-level security reads the setting when a statement starts. So from the next
+ * statement on it hides the rows of other companies, and a statement that changed the setting would
+ * not itself see them.
  */
 function beginIn(id: CompanyId): string {
   return `begin; ${scopeTo(id)}`

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http-headers/csp.ts'
-import { cacheUrlPathOf, findPage, notFoundPage } from '../../core/pages/page-table.ts'
+import { findPage, notFoundPage, renderedPathOf } from '../../core/pages/page-table.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limiter.ts'
@@ -197,7 +197,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       return
     }
     const isKnown = page !== notFoundPage
-    const address = `/${locale}${cacheUrlPathOf(page)}`.replace(/\/$/, '')
+    const address = `/${locale}${renderedPathOf(page)}`.replace(/\/$/, '')
     try {
       const owner = await options.resolve(host)
       if (!owner) return plain(response, 421, 'Misdirected Request')

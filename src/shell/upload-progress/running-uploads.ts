@@ -1,9 +1,9 @@
 import type { ReadableAtom } from 'nanostores'
-import type { DepositListSummary } from '../../stores/deposits/deposit-states.ts'
+import type { DepositQueueSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, onEachPage, runInBackground, runOnce } from '../kit/page.ts'
 
 /** The progress of all uploads together. Undefined until the upload queue is loaded. */
-let $summary: ReadableAtom<DepositListSummary> | undefined
+let $summary: ReadableAtom<DepositQueueSummary> | undefined
 
 /**
  * Returns whether closing the tab now would interrupt an upload. Paused uploads and uploads that

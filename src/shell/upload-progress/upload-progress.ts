@@ -1,7 +1,7 @@
 import type { ReadableAtom } from 'nanostores'
 import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { countUnfinished, type DepositListSummary } from '../../stores/deposits/deposit-states.ts'
+import { countUnfinished, type DepositQueueSummary } from '../../stores/deposits/deposit-states.ts'
 import { createElement } from '../kit/elements.ts'
 import { isOnPage, onEachPage, pageLocale, shellTranslator } from '../kit/page.ts'
 
@@ -10,7 +10,7 @@ import { isOnPage, onEachPage, pageLocale, shellTranslator } from '../kit/page.t
  * button that closes the display calls `dismiss`.
  */
 export function showUploadProgress(
-  $summary: ReadableAtom<DepositListSummary>,
+  $summary: ReadableAtom<DepositQueueSummary>,
   dismiss: () => void
 ): void {
   const show = () => draw($summary.get(), dismiss)
@@ -18,7 +18,7 @@ export function showUploadProgress(
   onEachPage(show)
 }
 
-function draw(summary: DepositListSummary, dismiss: () => void): void {
+function draw(summary: DepositQueueSummary, dismiss: () => void): void {
   const box = document.getElementById('upload-progress')
   if (!box) return
   const isShown = summary.total > 0 && !isOnPage('deposit')
@@ -57,7 +57,7 @@ function parts(dismiss: () => void): HTMLElement[] {
   ]
 }
 
-function progressText(summary: DepositListSummary): string {
+function progressText(summary: DepositQueueSummary): string {
   const { batch, active, choosing, done, failed, percent, secondsLeft } = summary
   const t = shellTranslator()
   const share = formatPercent(percent / 100, pageLocale())

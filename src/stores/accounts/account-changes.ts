@@ -28,7 +28,7 @@ export async function requestEmailChange(
 }
 
 /** Deletes the account and ends the session. */
-export async function deleteAccount({ email, password }: Credentials): Promise<void> {
+export async function deleteOwnAccount({ email, password }: Credentials): Promise<void> {
   const { startSigningWorker, pageLocation } = browserEnvironment()
   const keys = await startSigningWorker(email, password)
   try {

@@ -58,12 +58,12 @@ export async function resetPassword(link: MailLinkFragment, password: string): P
  * is the same if no account has this e-mail, so that nobody learns who has an account.
  */
 export async function requestPasswordReset(email: string): Promise<LinkDelivery> {
-  const { delivery } = await api('requestReset', { email })
+  const { delivery } = await api('requestPasswordReset', { email })
   return delivery ?? 'mail'
 }
 
 /** Requests another mail with the link that confirms the e-mail of a sign-up. */
-export async function resendSignUpLink(): Promise<void> {
+export async function resendOwnVerifyLink(): Promise<void> {
   await api('resendOwnVerifyLink', {})
 }
 

@@ -138,8 +138,8 @@ export function publishThemeDraft(id: string, version: number): Promise<DomainTh
 
 /**
  * Publishes the domain's earlier theme with the number `themeNumber` again. Throws
- * `changed_meanwhile` if the themes no longer have the version `expectedVersion`. Does not check if
- * it is undefined.
+ * `changed_meanwhile` if the themes no longer have the version `expectedVersion`. If that is
+ * undefined, publishes without this check.
  */
 export function publishEarlierTheme(
   id: string,

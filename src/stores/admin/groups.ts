@@ -28,7 +28,7 @@ export const $groupCategories = categories.$entries
 export async function openGroup(id: string): Promise<void> {
   members.restart()
   categories.restart()
-  if (await group.open(id)) await Promise.all([loadMembers(id), loadGroupCategories(id)])
+  if (await group.open(id)) await Promise.all([loadGroupMembers(id), loadGroupCategories(id)])
 }
 
 /** Loads a group again and shows its present state, or that it no longer exists. */
@@ -59,7 +59,7 @@ export async function deleteGroup({ id, version }: Group): Promise<void> {
  * Loads the first page of the group's members. With `after`, the id of a member in the list, loads
  * the page that follows that member.
  */
-export const loadMembers = members.load
+export const loadGroupMembers = members.load
 
 /**
  * Searches the members of the group: loads the first page of those whose name or e-mail contains
@@ -109,7 +109,7 @@ export async function addGroupMembers(
     onProgress(additions.length)
   }
   if (!isStillShown()) return additions
-  await loadMembers(id)
+  await loadGroupMembers(id)
   refreshMemberCount(id)
   return additions
 }

@@ -2,7 +2,7 @@ import type { Group } from '../../contract/groups.ts'
 import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member, MemberUsage } from '../../contract/members.ts'
-import type { MailLinkRecipient } from '../../contract/users.ts'
+import type { MailLinkResult } from '../../contract/users.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { browserEnvironment } from '../environment.ts'
 import type { LoadState } from '../load-state.ts'
@@ -67,7 +67,7 @@ export async function loadMemberUsage(id: string): Promise<void> {
  * Invites a person and returns the server's response. If the response contains a link, stores the
  * link in `$linkToPassOn`. `key` is the idempotency key.
  */
-export async function inviteUser(input: Invitation, key: string): Promise<MailLinkRecipient> {
+export async function inviteUser(input: Invitation, key: string): Promise<MailLinkResult> {
   const invited = await callAdminApi('createUser', input, { idempotencyKey: key })
   keepLink(invited, 'activate')
   return invited
@@ -139,10 +139,7 @@ export async function signOutMember(id: string): Promise<void> {
  * Mails a person the invitation again or, if the person has signed up, the link that confirms the
  * e-mail. If the response contains the link instead, stores it in `$linkToPassOn`.
  */
-export async function resendInvitationOrVerifyLink({
-  id,
-  state
-}: Member): Promise<MailLinkRecipient> {
+export async function resendInvitationOrVerifyLink({ id, state }: Member): Promise<MailLinkResult> {
   const isWaiting = state === 'waiting'
   const answer = await callAdminApi(isWaiting ? 'resendVerifyLink' : 'resendInvitation', { id })
   keepLink(answer, isWaiting ? 'verify' : 'activate')
@@ -217,7 +214,7 @@ async function showAgain(id: string): Promise<void> {
   await Promise.allSettled([member.reload(id), loadMemberUsage(id)])
 }
 
-function keepLink({ id, link }: MailLinkRecipient, purpose: keyof typeof mailLinkMinutes): void {
+function keepLink({ id, link }: MailLinkResult, purpose: keyof typeof mailLinkMinutes): void {
   const until = browserEnvironment().now() + mailLinkMinutes[purpose] * 60_000
   $linkToPassOn.set(link === undefined ? undefined : { id, link, until })
 }

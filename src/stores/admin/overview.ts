@@ -48,7 +48,7 @@ const startLoad = createLatestLoadTracker()
 
 /**
  * Loads `$attention`: what an administrator should act on in the company with the id `company`. A
- * previous result of the same company stays visible during loading, also if loading fails.
+ * previous result of the same company stays visible meanwhile, even if loading fails.
  */
 export async function loadAttention(company: string): Promise<void> {
   const before = $attention.get()

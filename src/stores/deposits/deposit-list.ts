@@ -7,9 +7,9 @@ import { isTransient } from '../retries.ts'
 import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
 import {
   type DepositCategory,
-  type DepositListSummary,
+  type DepositQueueSummary,
   type DepositState,
-  emptyDepositListSummary,
+  emptyDepositQueueSummary,
   type PictureChoice,
   type QueuedDeposit,
   summarizeDeposits
@@ -161,11 +161,11 @@ export type DepositList = ReturnType<typeof createDepositList>
 /** Creates the list of the deposits of this tab, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = personalAtom<readonly QueuedDeposit[]>([], 'person')
-  const $summary = personalAtom<DepositListSummary>(emptyDepositListSummary, 'person')
+  const $summary = personalAtom<DepositQueueSummary>(emptyDepositQueueSummary, 'person')
   const entries = new Map<string, DepositEntry>()
   let isSummaryDue = false
 
-  function updateSummary(): DepositListSummary {
+  function updateSummary(): DepositQueueSummary {
     const summed = [...entries.values()].map(({ size, $state, sent, isEarlier }) => {
       return { size, state: $state.get(), sent, isEarlier }
     })

@@ -52,7 +52,7 @@ export type DepositState =
   | { status: 'failed'; error: AppError; retryable: boolean }
   | { status: 'cancelled' }
 
-export const emptyDepositListSummary = {
+export const emptyDepositQueueSummary = {
   total: 0,
   /**
    * Number of deposits in the current batch, and how many of them have ended. `percent` is the
@@ -77,7 +77,7 @@ export const emptyDepositListSummary = {
   percent: 0
 }
 
-export type DepositListSummary = typeof emptyDepositListSummary & { secondsLeft?: number }
+export type DepositQueueSummary = typeof emptyDepositQueueSummary & { secondsLeft?: number }
 
 /** Returns whether a deposit is in a final state: done, failed, cancelled or duplicate. */
 export function hasEnded({ status }: DepositState): boolean {
@@ -105,8 +105,8 @@ interface Summarized {
  * Returns the number of deposits in each state, the percentage that is done, and the remaining time
  * in seconds once it can be estimated.
  */
-export function summarizeDeposits(deposits: Iterable<Summarized>): DepositListSummary {
-  const summary = { ...emptyDepositListSummary, batch: { total: 0, ended: 0 } }
+export function summarizeDeposits(deposits: Iterable<Summarized>): DepositQueueSummary {
+  const summary = { ...emptyDepositQueueSummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
   let bytesDone = 0
   let bytesToSend = 0
@@ -136,14 +136,19 @@ export function summarizeDeposits(deposits: Iterable<Summarized>): DepositListSu
 }
 
 /** Returns the number of deposits that have not ended. */
-export function countUnfinished({ active, paused, choosing, missing }: DepositListSummary): number {
+export function countUnfinished({
+  active,
+  paused,
+  choosing,
+  missing
+}: DepositQueueSummary): number {
   return active + paused + choosing + missing
 }
 
-type Counter = Extract<DepositState['status'], keyof DepositListSummary>
+type Counter = Extract<DepositState['status'], keyof DepositQueueSummary>
 
 function counterOf({ status }: DepositState): Counter | 'active' {
-  return status in emptyDepositListSummary ? (status as Counter) : 'active' // as: just checked
+  return status in emptyDepositQueueSummary ? (status as Counter) : 'active' // as: just checked
 }
 
 /**

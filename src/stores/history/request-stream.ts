@@ -21,7 +21,7 @@ export type CrossTabHistoryMessage = z.infer<typeof CrossTabHistoryMessage>
  * Parses a message. Returns undefined if another release of the page has sent it in an unknown
  * format.
  */
-export function parseHistoryTabMessage(message: unknown): CrossTabHistoryMessage | undefined {
+export function parseCrossTabHistoryMessage(message: unknown): CrossTabHistoryMessage | undefined {
   const read = CrossTabHistoryMessage.safeParse(message)
   return read.success ? read.data : undefined
 }

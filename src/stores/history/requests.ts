@@ -45,7 +45,7 @@ const list = createPagedList<ProcessedRequest, RequestFilter>({
 export const $requests = list.$rows
 export const $requestFilter = list.$query
 export const $historyLoadStatus = list.$status
-export const $streamState = personalAtom<StreamConnectionState>('connecting')
+export const $streamConnectionState = personalAtom<StreamConnectionState>('connecting')
 /** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 
@@ -101,7 +101,7 @@ async function join(): Promise<void> {
       if ($historyLoadStatus.get().status === 'loading') void list.refresh()
     },
     onNews(message) {
-      const news = stream.parseHistoryTabMessage(message)
+      const news = stream.parseCrossTabHistoryMessage(message)
       if (news) applyMessage(news)
     },
     snapshot: () => newsOf({ at: seen, before: seen })
@@ -115,8 +115,8 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     after: seen,
     token: sessionToken,
     onState(state) {
-      if (state === $streamState.get()) return
-      $streamState.set(state)
+      if (state === $streamConnectionState.get()) return
+      $streamConnectionState.set(state)
       tabs?.send(newsOf({}))
     },
     onRequest(request) {
@@ -140,7 +140,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
 }
 
 function newsOf(news: Omit<CrossTabHistoryMessage, 'state'>): CrossTabHistoryMessage {
-  return { state: $streamState.get(), ...news }
+  return { state: $streamConnectionState.get(), ...news }
 }
 
 function applyMessage({
@@ -150,7 +150,7 @@ function applyMessage({
   request,
   reload: isStale
 }: CrossTabHistoryMessage): void {
-  $streamState.set(state)
+  $streamConnectionState.set(state)
   if (request) addRequests([request])
   if (isStale) void list.refresh()
   if (at === undefined) return

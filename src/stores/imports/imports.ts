@@ -328,8 +328,11 @@ async function loadRows(
   }
 }
 
-/** Returns all refused and skipped rows of an import in the order of the file, for a download. */
-export async function fetchRefusedAndSkippedRows(
+/**
+ * Returns the omitted rows of an import, which are the refused and the skipped ones, in the order of
+ * the file, for a download.
+ */
+export async function fetchOmittedRows(
   kind: ImportKind,
   id: string
 ): Promise<ImportRowFromServer[]> {

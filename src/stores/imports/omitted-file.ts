@@ -4,7 +4,7 @@ import { encodeCsv } from '../../core/csv/writer.ts'
 import { readRowsWithAllCells } from './import-file.ts'
 import type { ImportKind, ImportRowFromServer, RowRefusalReason } from './import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from './import-memory.ts'
-import { fetchRefusedAndSkippedRows, findSentFile } from './imports.ts'
+import { fetchOmittedRows, findSentFile } from './imports.ts'
 
 interface OmittedFileOptions {
   item: Import
@@ -35,7 +35,7 @@ export async function createOmittedRowsFile(
   kind: ImportKind,
   { item, sourceFormat, labels, added, errorOf }: OmittedFileOptions
 ): Promise<Blob> {
-  const omitted = await fetchRefusedAndSkippedRows(kind, item.id)
+  const omitted = await fetchOmittedRows(kind, item.id)
   const sent = findSentFile(item.id)
   const { dialect, headings, columns } = sourceFormat ?? {
     dialect: plain,

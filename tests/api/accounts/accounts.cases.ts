@@ -17,14 +17,14 @@ export const rows: RouteCases = {
   verifyEmail: { input: verifyEmailInput },
   resendOwnVerifyLink: {},
   activateUser: { input: activateUserInput },
-  requestReset: { input: () => ({ email: newEmail() }) },
+  requestPasswordReset: { input: () => ({ email: newEmail() }) },
   resetPassword: { input: resetPasswordInput },
-  requestEmailChange: { input: changeEmailInput, proves: 'challenge_invalid' },
+  requestEmailChange: { input: emailChangeInput, proves: 'challenge_invalid' },
   confirmEmailChange: {
     input: async (app, person) => ({ token: await makeEmailChange(app, person) }),
     proves: 'mail_token_invalid'
   },
-  deleteOwnAccount: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' }
+  deleteOwnAccount: { input: deleteOwnAccountInput, proves: 'challenge_invalid', spends: 'person' }
 }
 
 /** Returns functions that each provoke one error code of a call: `'verifyEmail proof_required'`. */
@@ -148,7 +148,7 @@ async function resetPasswordInput(app: TestApp): Promise<object> {
   return { token, public_key_jwt: await publicKeyJwtFor(app, 'reset', { ...person, token }) }
 }
 
-async function changeEmailInput(app: TestApp, person: TestPerson): Promise<object> {
+async function emailChangeInput(app: TestApp, person: TestPerson): Promise<object> {
   const { host, email: present, keys } = person
   const email = newEmail()
   const { challenge: nonce } = await app.call(host, getChallenge, {
@@ -159,7 +159,10 @@ async function changeEmailInput(app: TestApp, person: TestPerson): Promise<objec
   return { email, challenge_response: keys.respond(nonce), public_key_jwt }
 }
 
-async function deleteUserInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+async function deleteOwnAccountInput(
+  app: TestApp,
+  { host, email, keys }: TestPerson
+): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
   return { challenge_response: keys.respond(challenge) }
 }

@@ -6,7 +6,7 @@ import {
   confirmEmailChange,
   deleteOwnAccount,
   requestEmailChange,
-  requestReset,
+  requestPasswordReset,
   resendOwnVerifyLink,
   resetPassword,
   verifyEmail
@@ -358,7 +358,8 @@ describe('a sign-up', () => {
 })
 
 describe('a forgotten password', () => {
-  const ask = (email: string, host = 'localhost') => service.call(host, requestReset, { email })
+  const ask = (email: string, host = 'localhost') =>
+    service.call(host, requestPasswordReset, { email })
 
   async function reset(account: Account, token: string, keys: TestKeys): Promise<void> {
     const public_key_jwt = await proof('reset', { ...account, keys }, token)
@@ -416,7 +417,7 @@ describe('a forgotten password', () => {
       limits: { ...service.deps.settings.limits, mailsPerAddressHour: 20 }
     })
     const asked = (email: string, address: string) =>
-      strict.call('localhost', requestReset, { email }, { address })
+      strict.call('localhost', requestPasswordReset, { email }, { address })
     const { email } = newAccount()
     for (let at = 0; at < 3; at++) await asked(email, '198.51.100.1')
     await expect(asked(email, '198.51.100.1')).rejects.toEqual(errorWithCode('rate_limited'))
@@ -433,7 +434,12 @@ describe('a forgotten password', () => {
     const mailed = () =>
       service.sentMails.filter(({ to, kind }) => to === email && kind === 'reset')
     for (let times = 0; times < 3; times++) {
-      await service.call('localhost', requestReset, { email }, { address: `192.0.2.${times}` })
+      await service.call(
+        'localhost',
+        requestPasswordReset,
+        { email },
+        { address: `192.0.2.${times}` }
+      )
     }
     await service.allMailsSent()
     expect(mailed()).toHaveLength(1)
@@ -778,7 +784,7 @@ describe('a mailed link', () => {
     },
     reset: async () => {
       const account = await confirmed()
-      await call(requestReset, { email: account.email })
+      await call(requestPasswordReset, { email: account.email })
       const token = await tokenOf(account.email, 'reset')
       return { account, token, use: (host = 'localhost') => byKey('reset', account, token, host) }
     }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { requestReset } from '../../../src/contract/accounts.ts'
+import { requestPasswordReset } from '../../../src/contract/accounts.ts'
 import { createCompany } from '../../../src/contract/companies.ts'
 import {
   checkDomain,
@@ -590,7 +590,7 @@ test('invitations that a move could not mail are mailed later, once', async () =
 async function primaryHosts() {
   const all = await ada.call(listDomains, { id: app.companies[acme], limit: 200 })
   const { email } = await app.signUp(acme)
-  await app.call('any.wild.fr', requestReset, { email })
+  await app.call('any.wild.fr', requestPasswordReset, { email })
   const { link } = await app.mailTo(email, 'reset')
   return [...all.filter(({ primary }) => primary).map(({ host }) => host), new URL(link).host]
 }

@@ -13,8 +13,8 @@ import {
 import { verify } from '../../../src/contract/verifications.ts'
 import type { CompanyId } from '../../../src/server/db/scope.ts'
 import {
-  listAttentionItems,
-  listAttentionOfAllCompanies
+  collectAttention,
+  collectAttentionOfAllCompanies
 } from '../../../src/server/domain/companies/attention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
@@ -188,7 +188,7 @@ describe('what needs attention', () => {
     // an invitation that waits for the proof of the first host has not expired
     await app.owner.query('update domain set verified_at = null where company_id = $1', [company])
     const company_id = company
-    const waiting = await listAttentionItems(app.deps, { company_id, isOperator: false })
+    const waiting = await collectAttention(app.deps, { company_id, isOperator: false })
     expect(waiting.items).toMatchObject([{ kind: 'domains_unverified', count: 1 }])
     // with a wildcard alone, links lead to its hosts and expire there
     const setHost = (host: string) =>
@@ -197,7 +197,7 @@ describe('what needs attention', () => {
         host
       ])
     await setHost('*.invited.example.com')
-    const wild = await listAttentionItems(app.deps, { company_id, isOperator: false })
+    const wild = await collectAttention(app.deps, { company_id, isOperator: false })
     expect(wild.items).toMatchObject([{ kind: 'invitations_expired', count: 2 }])
     await setHost('acme.localhost')
     await app.owner.query(`update "user" set disabled = '{"reason": "left"}' where id = $1`, [
@@ -220,7 +220,7 @@ describe('what needs attention', () => {
     await queueMail(beta, bea.id, 'password_changed')
     expect(await items()).toMatchObject([{ kind: 'invitations_expired', count: 1 }])
     const theirs = { company_id: beta, isOperator: false }
-    expect((await listAttentionItems(app.deps, theirs)).items).toEqual([])
+    expect((await collectAttention(app.deps, theirs)).items).toEqual([])
     await queueMail(company, expired.id, 'activate')
     expect(await items()).toEqual([])
   })
@@ -464,7 +464,7 @@ describe('what needs attention in all companies', () => {
     let calls = 0
     // each look at the clock takes a second
     const slow = { ...app.deps, clock: () => new Date(clock().getTime() + 1000 * calls++) }
-    const { skipped, companies } = await listAttentionOfAllCompanies(slow)
+    const { skipped, companies } = await collectAttentionOfAllCompanies(slow)
     expect(companies).toEqual([])
     expect(skipped).toBe(1)
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { requestReset } from '../../../src/contract/accounts.ts'
+import { requestPasswordReset } from '../../../src/contract/accounts.ts'
 import { receiveCspReports } from '../../../src/contract/csp-reports.ts'
 import { putDeposit } from '../../../src/contract/deposits.ts'
 import { AppError } from '../../../src/contract/kit/errors.ts'
@@ -100,7 +100,7 @@ describe('a limited call', () => {
     const reset = (address: string) =>
       app.call(
         'acme.localhost',
-        requestReset,
+        requestPasswordReset,
         { email: `${randomUUID()}@example.com` },
         { address }
       )

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   activateUser,
   confirmEmailChange,
-  requestReset,
+  requestPasswordReset,
   resetPassword,
   verifyEmail
 } from '../../../src/contract/accounts.ts'
@@ -120,7 +120,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const waiting = await makeSignUp(app)
   const invited = await makePerson(app, true)
   const forgetful = await makePerson(app)
-  await app.call(host, requestReset, { email: forgetful.email })
+  await app.call(host, requestPasswordReset, { email: forgetful.email })
   const mail = await app.mailTo(forgetful.email, 'reset')
   const tokens = {
     verify: await makeMailToken(app, 'verify', waiting),

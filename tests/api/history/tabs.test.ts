@@ -163,7 +163,7 @@ async function allTold(tabs: Tab[]): Promise<void> {
 async function allLive(tabs: Tab[]): Promise<void> {
   await eventually(() => {
     for (const { store, users } of tabs) {
-      expect(store.$streamState.get()).toBe('live')
+      expect(store.$streamConnectionState.get()).toBe('live')
       expect(store.$historyLoadStatus.get().status).toBe('ready')
       expect(users.$user.get()).toBeDefined()
     }

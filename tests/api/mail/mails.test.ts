@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { requestReset } from '../../../src/contract/accounts.ts'
+import { requestPasswordReset } from '../../../src/contract/accounts.ts'
 import { openMailSender } from '../../../src/server/adapters/mail-transport.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
 import type { MailMessage } from '../../../src/server/domain/deps.ts'
@@ -231,7 +231,7 @@ test('speaks the person’s language, else that of the host', async () => {
   const [english, unset] = [await makePerson(app), await makePerson(app)]
   await app.owner.query(`update "user" set locale = 'en' where id = $1`, [english.id])
   for (const { email } of [english, unset]) {
-    await app.call('acme.localhost', requestReset, { email })
+    await app.call('acme.localhost', requestPasswordReset, { email })
   }
   expect(await app.mailTo(english.email, 'reset')).toMatchObject({ locale: 'en' })
   const message = await app.mailTo(unset.email, 'reset')

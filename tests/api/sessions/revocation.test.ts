@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { requestReset, resetPassword } from '../../../src/contract/accounts.ts'
+import { requestPasswordReset, resetPassword } from '../../../src/contract/accounts.ts'
 import { disableUser, signOutUser } from '../../../src/contract/members.ts'
 import { endSession, getChallenge, listSessions, logOut } from '../../../src/contract/sessions.ts'
 import { changePassword, getOwnAccount } from '../../../src/contract/users.ts'
@@ -80,7 +80,7 @@ const endings: Record<string, Ending> = {
   },
   'a reset of the password by mail': {
     end: async ({ email, call }) => {
-      await call(requestReset, { email })
+      await call(requestPasswordReset, { email })
       const { token } = await app.mailTo(email, 'reset')
       const public_key_jwt = await publicKeyJwtFor(app, 'reset', { email, token })
       await call(resetPassword, { token, public_key_jwt })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { moveDomainToCompany } from '../../../src/contract/domains.ts'
-import { cacheUrlPathOf, notFoundPage, pages } from '../../../src/core/pages/page-table.ts'
+import { notFoundPage, pages, renderedPathOf } from '../../../src/core/pages/page-table.ts'
 import { locales } from '../../../src/i18n/index.ts'
 import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
 import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
@@ -15,7 +15,7 @@ const wordOf = { 'acme.localhost': 'quokka', 'beta.localhost': 'wombat' }
 type Host = keyof typeof wordOf
 
 const paths = locales.flatMap(locale =>
-  [...Object.values(pages), notFoundPage].map(page => `/${locale}${cacheUrlPathOf(page)}`)
+  [...Object.values(pages), notFoundPage].map(page => `/${locale}${renderedPathOf(page)}`)
 )
 /** Paths of files that need not contain the word of the company. */
 const texts = ['/robots.txt', '/.well-known/security.txt', '/.well-known/change-password']

@@ -65,7 +65,10 @@ export type ApiEnv = { Variables: ContextVariables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/** Returns the signed-in person who makes a call. Throws if the call was not authenticated. */
+/**
+ * Returns who makes a call: the signed-in person, or the owner of the API key. Throws if the call
+ * was not authenticated.
+ */
 export function authenticatedCaller(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')

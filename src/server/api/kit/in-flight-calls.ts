@@ -59,8 +59,8 @@ export interface InFlightCallLimiter {
 }
 
 /**
- * Creates the counters of concurrent calls. A call above a limit is refused immediately and does
- * not wait.
+ * Creates a limiter of concurrent calls. A call above a limit is refused immediately and does not
+ * wait.
  */
 export function createInFlightCallLimiter({
   perPerson,

@@ -10,7 +10,7 @@ import { type PublicKeyWithMailToken, setPublicKeyWithMailToken } from './user-k
  * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
  * sent, so the response time does not reveal whether the e-mail has an account.
  */
-export async function requestReset(
+export async function requestPasswordReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {

@@ -34,7 +34,7 @@ const mailDelayMs = 5 * 60_000
  * How long a mail may wait before the delay is an error and no longer a warning, in milliseconds.
  */
 const mailFailureMs = 3_600_000
-/** `listAttentionOfAllCompanies` starts no further checks after this many milliseconds. */
+/** `collectAttentionOfAllCompanies` starts no further checks after this many milliseconds. */
 const allChecksMs = 2_000
 const companiesAtOnce = 4
 
@@ -71,7 +71,7 @@ const severities = ['error', 'warning', 'info']
  * error and runs the other checks. `unchecked` then lists the kinds of items that the failed check
  * looks for.
  */
-export async function listAttentionItems(
+export async function collectAttention(
   deps: AttentionDeps,
   { company_id, isOperator }: { company_id: CompanyId; isOperator: boolean }
 ): Promise<AttentionOfCompany> {
@@ -90,7 +90,7 @@ export async function listAttentionItems(
  * severe items first. Checks a few companies at a time. After two seconds it checks no further
  * company, and returns how many it has left out.
  */
-export async function listAttentionOfAllCompanies(
+export async function collectAttentionOfAllCompanies(
   deps: AttentionDeps
 ): Promise<AttentionOfAllCompanies> {
   const end = deps.clock().getTime() + allChecksMs

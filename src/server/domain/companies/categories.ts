@@ -212,7 +212,7 @@ export async function deleteCategory(
  * caller may use no category. Throws `category_required`, with the possible categories, if the
  * caller may use several categories but not the default one.
  */
-export async function chooseCategoryForDeposit(tx: Tx, caller: Caller): Promise<string> {
+export async function chooseCategoryIfNoneNamed(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)
   const [first, second] = categories
   if (!first) throw new AppError('category_unknown', 'The caller may deposit in no category')

@@ -4,7 +4,7 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseCategoryForDeposit } from '../companies/categories.ts'
+import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps, StagedFileId, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
@@ -239,7 +239,7 @@ class Batch {
 
   async #readRules(named: string | undefined) {
     const { company_id, user_id } = this.#input
-    const category = named ?? (await chooseCategoryForDeposit(this.#tx, { company_id, user_id }))
+    const category = named ?? (await chooseCategoryIfNoneNamed(this.#tx, { company_id, user_id }))
     return { category, rules: await readCategoryRules(this.#tx, { company_id, user_id, category }) }
   }
 

@@ -2,7 +2,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseCategoryForDeposit } from '../companies/categories.ts'
+import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
 import { deleteStoredResponse, type IdempotentCall, runOnce } from '../idempotency/idempotency.ts'
@@ -55,7 +55,7 @@ export type DirectUploadPlan =
 /**
  * Checks the file of a `PUT /deposit` before its bytes are read. Reserves quota if the bytes will
  * be stored. Returns what the server must do with the bytes. Throws an error of
- * `chooseCategoryForDeposit` or `getCategoryRulesForFile` if the file may not be deposited. Throws
+ * `chooseCategoryIfNoneNamed` or `getCategoryRulesForFile` if the file may not be deposited. Throws
  * `request_limit_reached` or `storage_limit_reached` if no group has enough left, and
  * `upload_limit_reached` if the person has too many open uploads. Throws `idempotency_in_flight` if
  * a call with the same idempotency key is still running.
@@ -234,7 +234,7 @@ async function withCategory(
   tx: Tx,
   file: DirectUploadFile
 ): Promise<DirectUploadFile & { category: string }> {
-  return { ...file, category: file.category ?? (await chooseCategoryForDeposit(tx, file)) }
+  return { ...file, category: file.category ?? (await chooseCategoryIfNoneNamed(tx, file)) }
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   endUploadWithoutDeposit,
   findUpload,
   reservedQuotaOf,
-  storeReleasedReservationSize
+  storeReleasedBytes
 } from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */
@@ -57,7 +57,7 @@ export async function releaseIdleUploadReservations(
         const bytes = upload.size - arrived
         if (bytes <= 0) return
         await releaseReservation(tx, { ...reservedQuotaOf(upload), requests: 0, bytes })
-        await storeReleasedReservationSize(tx, id, bytes)
+        await storeReleasedBytes(tx, id, bytes)
       })
     }
     const end = page.at(-1)

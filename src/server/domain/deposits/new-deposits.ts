@@ -10,7 +10,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseCategoryForDeposit } from '../companies/categories.ts'
+import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { type RequestStateToRecord, readRequest, recordRequestState } from '../history/requests.ts'
@@ -78,7 +78,7 @@ export async function createDeposit(
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
     const create = async (): Promise<CreateDepositResult> => {
       const prepared =
-        early ?? prepareIn(await chooseCategoryForDeposit(tx, { company_id, user_id }))
+        early ?? prepareIn(await chooseCategoryIfNoneNamed(tx, { company_id, user_id }))
       const { category, quotas } = prepared
       const rules = await prepared.rules
       const digests = { original, stored }

@@ -4,7 +4,7 @@ import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { recordRequestState } from '../history/requests.ts'
-import { type LeaseSettings, leaseNextRow, releaseLease, renewLease } from '../leases/leases.ts'
+import { type LeaseSettings, releaseLease, renewLease, takeNextLease } from '../leases/leases.ts'
 import { turnReservationIntoUsage } from '../limits/quotas.ts'
 import { readNamesForRecord, recordDeposit } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
@@ -111,7 +111,7 @@ export async function postponeDepositCreation(
 
 async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
   return inCompany(deps.db, company_id, async tx => {
-    const claimed = await leaseNextRow(tx, settling, deps.clock(), {
+    const claimed = await takeNextLease(tx, settling, deps.clock(), {
       where: sql`state = 'received'`,
       orderBy: sql`created_at`,
       set: { attempts: sql`attempts + 1` }

@@ -210,18 +210,14 @@ export async function reserveUploadStorageAgain(
 async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   if (released === 0) return
   await reserveReleasedStorage(tx, { group_id, bytes: released })
-  await storeReleasedReservationSize(tx, id, 0)
+  await storeReleasedBytes(tx, id, 0)
 }
 
 /**
  * Sets the field `released` of an upload. This many of its bytes have not arrived yet and no longer
  * have storage reserved for them.
  */
-export async function storeReleasedReservationSize(
-  tx: Tx,
-  id: string,
-  released: number
-): Promise<void> {
+export async function storeReleasedBytes(tx: Tx, id: string, released: number): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }
 

@@ -46,7 +46,7 @@ export function unleasedCondition<Table extends LeasedTable>(
  * that satisfies `where`. Skips rows that other transactions are leasing at this moment. Returns
  * the updated row, or undefined if there is no such row.
  */
-export function leaseNextRow<Table extends 'upload' | 'mail'>(
+export function takeNextLease<Table extends 'upload' | 'mail'>(
   tx: Tx,
   lease: LeaseSettings<Table>,
   now: Date,

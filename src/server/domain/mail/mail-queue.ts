@@ -3,7 +3,7 @@ import { deleteById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, QueuedMailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { type LeaseSettings, leaseNextRow, releaseLease } from '../leases/leases.ts'
+import { type LeaseSettings, releaseLease, takeNextLease } from '../leases/leases.ts'
 import { createMessageForQueuedMail, type QueuedMail } from './mail-messages.ts'
 
 interface NewMail {
@@ -100,7 +100,7 @@ export async function sendNextMail(
 }
 
 async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<QueuedMail | undefined> {
-  const row = await leaseNextRow(tx, sending, deps.clock(), {
+  const row = await takeNextLease(tx, sending, deps.clock(), {
     orderBy: sql`next_at, id`,
     set: { attempts: sql`attempts + 1` }
   })

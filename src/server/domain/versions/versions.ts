@@ -1,8 +1,8 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
- * A change of an object, such as a group. It can name the version of the object that the caller has
- * seen.
+ * The version of an object, such as a group, that the caller of a change has seen. The caller need
+ * not name one.
  */
 export interface ExpectedVersion {
   /**

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import {
   astroRouteOf,
-  cacheUrlPathOf,
   findPage,
   notFoundPage,
   type PageEntry,
   pageOfAstroRoute,
   pages,
-  pathIfNoParameters
+  pathIfNoParameters,
+  renderedPathOf
 } from '../../../../src/core/pages/page-table.ts'
 
 const rows = Object.entries<PageEntry>(pages)
 
 test.each(rows)('finds the page %s by its path and by its route', (_, page) => {
-  expect(findPage(cacheUrlPathOf(page))).toBe(page)
+  expect(findPage(renderedPathOf(page))).toBe(page)
   expect(pageOfAstroRoute(astroRouteOf(page))).toBe(page)
 })
 
@@ -31,7 +31,7 @@ test.each([
 ])('finds no page at "%s"', path => expect(findPage(path)).toBeUndefined())
 
 test('no address belongs to two pages', () => {
-  const paths = rows.map(([, page]) => cacheUrlPathOf(page))
+  const paths = rows.map(([, page]) => renderedPathOf(page))
   expect(new Set(paths).size).toBe(paths.length)
 })
 

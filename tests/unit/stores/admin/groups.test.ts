@@ -8,7 +8,7 @@ import {
   $groupMembers,
   addGroupMember,
   addGroupMembers,
-  loadMembers,
+  loadGroupMembers,
   openGroup,
   reloadGroup,
   searchGroupMembers,
@@ -118,7 +118,7 @@ test('the rows stay when further ones cannot be loaded', async () => {
   await openGroup(one)
   await addGroupMember(one, mona)
   answers[people] = () => refusal(500, 'internal')
-  await expect(loadMembers(one, mona.id)).rejects.toThrow()
+  await expect(loadGroupMembers(one, mona.id)).rejects.toThrow()
   expect($groupMembers.get()).toMatchObject({ status: 'ready', items: [mona] })
 })
 

@@ -89,7 +89,7 @@ test('loads the list from the first tick on and takes up what comes live', async
   expect(store.$historyLoadStatus.get()).toEqual({ status: 'loading' })
   stream.send('event: tick\nid: 1\ndata: {}\n\n')
   await vi.waitFor(() => expect(store.$historyLoadStatus.get().status).toBe('ready'))
-  expect(store.$streamState.get()).toBe('live')
+  expect(store.$streamConnectionState.get()).toBe('live')
   stream.send(event(makeRequest(2, 2)))
   await vi.waitFor(() => expect(idsOf(store)).toEqual([2, 1]))
   stream.send(event({ ...makeRequest(1, 3), state: 'done' }))
@@ -225,7 +225,7 @@ test('shows the list even when the stream is refused', async () => {
   stream.refuse('unavailable')
   store.loadRequests()
   await vi.waitFor(() => expect(idsOf(store)).toEqual([1]))
-  expect(store.$streamState.get()).toBe('unreachable')
+  expect(store.$streamConnectionState.get()).toBe('unreachable')
 })
 
 test('says why the list failed, and loads it on demand', async () => {

@@ -4,10 +4,10 @@ import { inCompany, type Tx } from '../../../../../src/server/db/scope.ts'
 import type { CompanyId } from '../../../../../src/server/domain/deps.ts'
 import {
   type LeaseSettings,
-  leaseNextRow,
   releaseLease,
   renewLease,
-  takeLease
+  takeLease,
+  takeNextLease
 } from '../../../../../src/server/domain/leases/leases.ts'
 import { queueMail } from '../../../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../../../helpers/app.ts'
@@ -64,7 +64,7 @@ test('changes no row for which a condition does not hold, and none of another co
 })
 
 function next(now: Date) {
-  return run(tx => leaseNextRow(tx, sending, now, { orderBy }))
+  return run(tx => takeNextLease(tx, sending, now, { orderBy }))
 }
 
 function run<T>(act: (tx: Tx) => Promise<T>): Promise<T> {
