@@ -138,8 +138,8 @@ export const Import = z.object({
   file_name: z.string(),
   created: z.iso.datetime(),
   /**
-   * Name of the administrator who created the import. `null`: the person has been deleted or is an
-   * operator of another company.
+   * Name of the person who created the import. `null`: the person has been deleted, or is an operator
+   * who belongs to another company.
    */
   created_by: z.nullable(z.string()),
   state: ImportState,

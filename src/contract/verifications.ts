@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { AnyCaseSha256, Sha256 } from './deposits.ts'
 import { endpoint } from './kit/endpoint.ts'
-import { maxFingerprintsSignedIn } from './kit/limits.ts'
+import { maxFingerprintsWhenSignedIn } from './kit/limits.ts'
 import { MatchedFingerprintKind, Verdict } from './requests.ts'
 
 /**
@@ -47,7 +47,7 @@ export const verify = endpoint({
   input: z.strictObject({
     items: z
       .array(z.strictObject({ sha256: AnyCaseSha256 }))
-      .check(z.minLength(1), z.maxLength(maxFingerprintsSignedIn))
+      .check(z.minLength(1), z.maxLength(maxFingerprintsWhenSignedIn))
   }),
   output: z.object({ items: z.array(VerificationResult), request_id: z.optional(z.uuid()) }),
   errors: ['too_many_items', 'lookup_limited', 'request_limit_reached']

@@ -35,8 +35,8 @@ export type MediaKind = keyof typeof mediaTypesByKind
 export const mediaKindNames = Object.keys(mediaTypesByKind) as MediaKind[]
 
 /**
- * Splits a list of media types. `kinds` are the names of the groups in `mediaTypesByKind` whose types are
- * all in the list. `others` are the remaining types.
+ * Splits a list of media types. `kinds` are the names of the groups in `mediaTypesByKind` whose
+ * types are all in the list. `others` are the remaining types.
  */
 export function separateCompleteMediaKinds(types: readonly string[]): {
   kinds: MediaKind[]

@@ -49,8 +49,8 @@ export interface PublicKeyJwtInput {
  */
 export interface Signer {
   /**
-   * Returns the `challenge_response`: a challenge and its signature. Rejects if `checkChallengeBeforeSigning`
-   * refuses the challenge.
+   * Returns the `challenge_response`: a challenge and its signature. Rejects if
+   * `checkChallengeBeforeSigning` refuses the challenge.
    */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
   publicKeyJwt(request: PublicKeyJwtInput): Promise<string>

@@ -222,8 +222,9 @@ const faults: Record<string, string> = {
   'src/core/two.ts': `import { one } from './one.ts'\nexport const two = () => one`
 }
 
-// Each folder gets a file, which is a door where it has doors, and a file that uses all folders that it
-// may use. A folder that may not use it uses it, and a folder that may uses a file behind its doors.
+// Each folder gets a file, which is a door where it has doors, and a file that uses all folders that
+// it may use. Faults: a folder that may not use it uses it, it uses a folder that it may not use, and
+// a folder that may use it uses a file behind its doors.
 const folders = Object.keys(may)
 const doorOf = (folder: string) => doors[folder]?.[0] ?? 'door.ts'
 for (const folder of folders) {

@@ -13,7 +13,7 @@ export const uploadChunkBytes = 8 * 1024 * 1024
 /** Maximum number of fingerprints in one verification by a caller who is not signed in. */
 export const maxFingerprintsSignedOut = 20
 /** Maximum number of fingerprints in one verification by a caller who is signed in. */
-export const maxFingerprintsSignedIn = 1000
+export const maxFingerprintsWhenSignedIn = 1000
 
 /** Maximum number of files in one batch deposit (`POST /deposit/batch`). */
 export const maxFilesPerDepositBatch = 50

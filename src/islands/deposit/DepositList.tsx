@@ -12,7 +12,7 @@ import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   $depositQueueSummary,
   cancelAll,
-  choosePictureForAll,
+  choosePictureVersionForAll,
   pauseAll,
   removeEnded,
   resumeAll,
@@ -81,7 +81,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
                 label={t(`deposit.action.${choice === 'reduced' ? 'allReduced' : 'allOriginals'}`, {
                   count: summary.choosing
                 })}
-                onClick={() => choosePictureForAll(choice)}
+                onClick={() => choosePictureVersionForAll(choice)}
               />
             ))}
           {summary.retryable > 0 && (

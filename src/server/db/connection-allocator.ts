@@ -2,7 +2,8 @@ import { activityWindowMs, type CompanyActivityTracker } from '../../core/active
 
 /**
  * The name of a consumer: a party that gets a share of the database connections. It is the id of a
- * company, `background of <id>` for the long background work of a company, or `consumerForNoCompany`.
+ * company, `background of <id>` for the long background work of a company, or
+ * `consumerForNoCompany`.
  */
 export type ConnectionConsumer = string
 
@@ -315,8 +316,8 @@ class Slot implements ConnectionSlot {
 }
 
 /**
- * PostgreSQL's code `too_many_connections`. `HttpClientDisconnected` and `WaitedTooLong` have it too,
- * so that they are handled like the error of PostgreSQL itself.
+ * PostgreSQL's code `too_many_connections`. `HttpClientDisconnected` and `WaitedTooLong` have it
+ * too, so that they are handled like the error of PostgreSQL itself.
  */
 const tooManyConnections = '53300'
 

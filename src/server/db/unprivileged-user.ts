@@ -21,9 +21,9 @@ export type PostgresOsUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that `choosePostgresOsUserAndChown` prefers for a new data directory if this process is root. No
- * system gives this user id to an account. This matters because any process of the same user could
- * read the database's files and log in to the database.
+ * The user that `choosePostgresOsUserAndChown` prefers for a new data directory if this process is
+ * root. No system gives this user id to an account. This matters because any process of the same
+ * user could read the database's files and log in to the database.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 

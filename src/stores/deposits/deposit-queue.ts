@@ -414,7 +414,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
      * The choice also applies to deposits that are not prepared yet, unless a choice was already
      * made for them.
      */
-    choosePictureForAll(choice: PictureChoice): void {
+    choosePictureVersionForAll(choice: PictureChoice): void {
       for (const entry of list) {
         if (entry.$state.get().status === 'choosing') choosePicture(entry, choice)
         else if (!entry.prepared) entry.choice ??= choice

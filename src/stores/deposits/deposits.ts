@@ -92,7 +92,8 @@ export const {
   depositAgain,
   choosePicture
 } = queue
-export const { pauseAll, resumeAll, cancelAll, retryAll, choosePictureForAll, removeEnded } = queue
+export const { pauseAll, resumeAll, cancelAll, retryAll, choosePictureVersionForAll, removeEnded } =
+  queue
 
 let isStarted = false
 

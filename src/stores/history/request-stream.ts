@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamConnectionState } from './event-stream.ts'
 
-/** A message from the tab that has the event stream to the other tabs. */
+/** A message that the tab with the event stream sends to the other tabs. */
 const CrossTabHistoryMessage = z.object({
   state: StreamConnectionState,
   /**

@@ -64,8 +64,8 @@ export function refusals(stage: RefusalContext): Refusals {
   }
 
   /**
-   * Calls `changePassword` for Ada with a challenge of this purpose, signed with `keys`. The proof of
-   * the new key is `jwt` or, when absent, a valid one.
+   * Calls `changePassword` for Ada with a challenge of this purpose, signed with `keys`. The proof
+   * of the new key is `jwt` or, when absent, a valid one.
    */
   async function changePassword(
     purpose: 'login' | 'rekey',

@@ -342,9 +342,9 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups. `charge` is `chargeDepositsToGroups`, or `planDepositCharges`
-   * to only predict the result. Returns the items for which the groups have enough left. Sets the
-   * error as the answer to every other item.
+   * Charges the items to the person's groups. `charge` is `chargeDepositsToGroups`, or
+   * `planDepositCharges` to only predict the result. Returns the items for which the groups have
+   * enough left. Sets the error as the answer to every other item.
    */
   async #charge(items: Accepted[], charge: typeof chargeDepositsToGroups): Promise<Accepted[]> {
     if (items.length === 0) return []

@@ -41,9 +41,10 @@ export interface WriteLease {
  * - If the previous process has ended its lease, `writer` continues the existing file.
  * - If the lease of the previous process has expired, that process may still have the file open.
  *   `writer` then gets a new file, and the number `generation` of the upload grows by one.
- * A caller that got no lease waits and tries again. On its last try it passes the first `heldUntil`
- * as `ignored`. If the other lease still expires at exactly that time, the other process has not
- * renewed it during the wait and has probably died. The lease then counts as expired.
+ *
+ * A process that has died does not end its lease. So a caller that got no lease keeps the `heldUntil`
+ * of its first try, waits, and passes it as `ignored` on its last try. A lease that still expires at
+ * exactly that time was not renewed meanwhile, and is treated as expired.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { maxFingerprintsSignedIn, maxFingerprintsSignedOut } from '../../../contract/kit/limits.ts'
+import {
+  maxFingerprintsSignedOut,
+  maxFingerprintsWhenSignedIn
+} from '../../../contract/kit/limits.ts'
 import type { MatchedFingerprintKind } from '../../../contract/requests.ts'
 import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
@@ -52,10 +55,10 @@ async function verify(
   input: VerifyInput
 ): Promise<{ items: VerificationResult[]; request_id?: string }> {
   const { tenant, person, items } = input
-  if (items.length > (person ? maxFingerprintsSignedIn : maxFingerprintsSignedOut)) {
+  if (items.length > (person ? maxFingerprintsWhenSignedIn : maxFingerprintsSignedOut)) {
     throw new AppError(
       'too_many_items',
-      `At most ${maxFingerprintsSignedOut} items, signed in ${maxFingerprintsSignedIn}`
+      `At most ${maxFingerprintsSignedOut} items, signed in ${maxFingerprintsWhenSignedIn}`
     )
   }
   await countItems(deps, input)

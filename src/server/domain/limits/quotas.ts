@@ -82,9 +82,9 @@ interface ChargesInput {
 }
 
 /**
- * Returns for each charge the id of the group to which `chargeDepositsToGroups` would charge it now, or the
- * error if no group has enough left. Charges and locks nothing, so parallel calls can still use up
- * the quota before the deposits are charged.
+ * Returns for each charge the id of the group to which `chargeDepositsToGroups` would charge it
+ * now, or the error if no group has enough left. Charges and locks nothing, so parallel calls can
+ * still use up the quota before the deposits are charged.
  */
 export async function planDepositCharges(
   tx: Tx,

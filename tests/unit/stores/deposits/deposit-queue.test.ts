@@ -278,7 +278,7 @@ describe('a picture that would be reduced', () => {
   test('follows a choice for all, also where it is still being prepared', async () => {
     const { queue, world, add } = make()
     queue.addFiles([picture('a.png'), picture('c.png')], open)
-    queue.choosePictureForAll('original')
+    queue.choosePictureVersionForAll('original')
     await world.run()
     expect(world.reserved.map(({ size }) => size)).toEqual([100, 100])
     await add([picture('d.png')], open)
