@@ -1,6 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Browser, expect, type Page } from '@playwright/test'
-import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/e2e/documents.ts'
+import {
+  documentFolder,
+  makeJpeg,
+  makePdf,
+  makeRandomFile,
+  sha256Of
+} from '../helpers/e2e/documents.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import {
   chooseFiles,
@@ -81,7 +88,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser 
         .getByRole('button', { name: /Download the reduced copy/ })
         .click()
     ])
-    const path = '.cache/e2e-documents/facade-copy.jpg'
+    const path = join(documentFolder, 'facade-copy.jpg')
     await download.saveAs(path)
     expect((await stat(path)).size).toBeLessThan(1_000_000)
     return path
@@ -104,7 +111,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser 
     await page.goto('/en/deposit')
   })
 
-  const changed = '.cache/e2e-documents/lease-changed.pdf'
+  const changed = join(documentFolder, 'lease-changed.pdf')
   const bytes = await readFile(pdf)
   bytes.write('L', bytes.indexOf('Lease') + 4)
   await writeFile(changed, bytes)

@@ -2,13 +2,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
-import { makePdf, makeRandomFile } from '../../helpers/e2e/documents.ts'
+import { documentFolder, makePdf, makeRandomFile } from '../../helpers/e2e/documents.ts'
 import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { tabToTarget } from '../../helpers/e2e/keyboard.ts'
 import { chooseFiles, homeAddress, rowOf, startSession, textFile } from '../../helpers/e2e/page.ts'
-
-const folder = join('.cache', 'e2e-documents')
 
 test('goes on after a reload where the upload stopped', async ({ page }) => {
   const size = 20_000_000
@@ -207,7 +205,7 @@ test('asks before it cancels all, and gives the focus back', async ({ page }) =>
 test('takes a folder by a button, with the paths in it and without system files', async ({
   page
 }) => {
-  const chosen = join(folder, 'chosen')
+  const chosen = join(documentFolder, 'chosen')
   await rm(chosen, { recursive: true, force: true })
   await mkdir(join(chosen, 'march', '__MACOSX'), { recursive: true })
   const paths = ['cover.txt', 'march/bill.txt', '.DS_Store', 'march/Thumbs.db', 'march/__MACOSX/x']
@@ -245,7 +243,7 @@ test('says at a limit what happens, when it starts again, and who can raise it',
 })
 
 test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {
-  const dropped = join(folder, 'dropped')
+  const dropped = join(documentFolder, 'dropped')
   await rm(dropped, { recursive: true, force: true })
   await mkdir(join(dropped, 'deeper'), { recursive: true })
   for (let index = 0; index < 130; index++) {

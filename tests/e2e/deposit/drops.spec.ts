@@ -1,12 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type Locator, type Page } from '@playwright/test'
-import { makePdf } from '../../helpers/e2e/documents.ts'
+import { documentFolder, makePdf } from '../../helpers/e2e/documents.ts'
 import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { delayRequests, homeAddress, rowOf, startSession } from '../../helpers/e2e/page.ts'
-
-const folder = join('.cache', 'e2e-documents')
 
 const screens = [
   { width: 1280, height: 800 },
@@ -68,8 +66,9 @@ test('takes what is dropped on the zone of the deposit page, whatever else is of
   await page.setViewportSize(screen)
   await open(page, '/en/deposit')
   const zone = page.locator('[data-drop-zone=deposit]')
+  await mkdir(documentFolder, { recursive: true })
   for (const [index, entry] of entries(screen).entries()) {
-    const path = join(folder, `deposit-${index}.txt`)
+    const path = join(documentFolder, `deposit-${index}.txt`)
     await writeFile(path, `deposited ${index} ${Math.random()}`)
     const drag = await startDrag(page, [path], entry)
     await drag.drop(await visibleCentre(zone))

@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { encodeText } from '../../../src/core/csv/encodings.ts'
 
-const folder = join('.cache', 'e2e-documents')
+/** The folder of this worker. In a shared one, two tests could replace each other's files. */
+export const documentFolder = join(
+  '.cache',
+  'e2e-documents',
+  process.env['TEST_PARALLEL_INDEX'] ?? ''
+)
 
 /** Writes a PDF of one page with one line, as an office program would. Returns its path. */
 export async function makePdf(name: string, line: string): Promise<string> {
@@ -55,8 +60,8 @@ export async function makeJpeg(page: Page, name: string): Promise<string> {
 }
 
 export async function makeRandomFile(name: string, bytes: number): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  const path = join(folder, name)
+  await mkdir(documentFolder, { recursive: true })
+  const path = join(documentFolder, name)
   const file = createWriteStream(path)
   for (let left = bytes; left > 0; left -= 1_000_000) {
     if (!file.write(randomBytes(Math.min(left, 1_000_000)))) await once(file, 'drain')
@@ -73,8 +78,8 @@ export async function sha256Of(path: string): Promise<string> {
 }
 
 async function write(name: string, bytes: Uint8Array): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  const path = join(folder, name)
+  await mkdir(documentFolder, { recursive: true })
+  const path = join(documentFolder, name)
   await writeFile(path, bytes)
   return path
 }
