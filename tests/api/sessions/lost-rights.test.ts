@@ -147,54 +147,60 @@ const ways: Record<string, Way> = {
 const unsignaled = ['a session by its end', 'a key by its end']
 
 // a busy machine may delay a process by seconds
-test.for(Object.entries(ways))('%s: everything under way ends', { retry: 2 }, async ([name, way]) => {
-  const host = name.includes('suspended') ? await newCompany() : 'acme.localhost'
-  const [person, admin, bystander] = [
-    await app.signUp(host),
-    await app.signUp(name.includes('suspended') ? 'acme.localhost' : host),
-    await app.signUp()
-  ]
-  await app.owner.query('update "user" set permissions = \'{admin}\' where id = $1', [admin.id])
-  await addHistory(person)
-  const { deposit_id = '' } = await app.deposit(person, randomBytes(400_000))
-  const losing = {
-    ...{ person, admin, token: await app.signIn(person), other: person.token },
-    key: await makeApiKey(app, person, { company: person.company })
-  }
-  const token = way.with === 'key' ? losing.key.key : losing.token
-  const targets: Target[] = [
-    { process: 'here', port: await app.listen(), fetch: app.app.fetch },
-    { process: 'notified', port: second.port, fetch: second.app.fetch },
-    { process: 'deaf', port: third.port, fetch: third.app.fetch }
-  ]
-  const open = []
-  for (const target of targets) {
-    open.push(...(await begin(target, { ...person, token }, deposit_id)))
-  }
-  const [target] = targets
-  const kept = target ? await beginUpload(target, bystander) : undefined
-  await sleep(50)
-  expect(open.filter(({ endedAt }) => endedAt() !== undefined).map(({ what }) => what)).toEqual([])
+test.for(Object.entries(ways))(
+  '%s: everything under way ends',
+  { retry: 2 },
+  async ([name, way]) => {
+    const host = name.includes('suspended') ? await newCompany() : 'acme.localhost'
+    const [person, admin, bystander] = [
+      await app.signUp(host),
+      await app.signUp(name.includes('suspended') ? 'acme.localhost' : host),
+      await app.signUp()
+    ]
+    await app.owner.query('update "user" set permissions = \'{admin}\' where id = $1', [admin.id])
+    await addHistory(person)
+    const { deposit_id = '' } = await app.deposit(person, randomBytes(400_000))
+    const losing = {
+      ...{ person, admin, token: await app.signIn(person), other: person.token },
+      key: await makeApiKey(app, person, { company: person.company })
+    }
+    const token = way.with === 'key' ? losing.key.key : losing.token
+    const targets: Target[] = [
+      { process: 'here', port: await app.listen(), fetch: app.app.fetch },
+      { process: 'notified', port: second.port, fetch: second.app.fetch },
+      { process: 'deaf', port: third.port, fetch: third.app.fetch }
+    ]
+    const open = []
+    for (const target of targets) {
+      open.push(...(await begin(target, { ...person, token }, deposit_id)))
+    }
+    const [target] = targets
+    const kept = target ? await beginUpload(target, bystander) : undefined
+    await sleep(50)
+    expect(open.filter(({ endedAt }) => endedAt() !== undefined).map(({ what }) => what)).toEqual(
+      []
+    )
 
-  await way.lose(losing)
-  const lost = performance.now()
-  const refusals = await Promise.all(targets.map(({ port }) => statusOfCall(port, host, token)))
-  await Promise.race([Promise.all(open.map(({ ended }) => ended)), sleep(2500)])
-  const late = open.flatMap(({ what, process, endedAt }) => {
-    const ms = Math.round((endedAt() ?? Number.POSITIVE_INFINITY) - lost)
-    const limit = unsignaled.includes(name) ? patience.deaf : patience[process]
-    return ms > limit ? [`${what} (${process}): ${ms} ms`] : []
-  })
-  expect(late).toEqual([])
-  expect(refusals.filter(status => status !== 401 && status !== 403)).toEqual([])
-  expect(kept?.endedAt()).toBeUndefined()
-  kept?.close()
-  const after = await app.owner.query(
-    `select 1 from request where user_id = $1 and state = 'done' and facts->>'name' = 'late.pdf'`,
-    [person.id]
-  )
-  expect(after.rows).toEqual([])
-})
+    await way.lose(losing)
+    const lost = performance.now()
+    const refusals = await Promise.all(targets.map(({ port }) => statusOfCall(port, host, token)))
+    await Promise.race([Promise.all(open.map(({ ended }) => ended)), sleep(2500)])
+    const late = open.flatMap(({ what, process, endedAt }) => {
+      const ms = Math.round((endedAt() ?? Number.POSITIVE_INFINITY) - lost)
+      const limit = unsignaled.includes(name) ? patience.deaf : patience[process]
+      return ms > limit ? [`${what} (${process}): ${ms} ms`] : []
+    })
+    expect(late).toEqual([])
+    expect(refusals.filter(status => status !== 401 && status !== 403)).toEqual([])
+    expect(kept?.endedAt()).toBeUndefined()
+    kept?.close()
+    const after = await app.owner.query(
+      `select 1 from request where user_id = $1 and state = 'done' and facts->>'name' = 'late.pdf'`,
+      [person.id]
+    )
+    expect(after.rows).toEqual([])
+  }
+)
 
 interface Target {
   process: ProcessName

@@ -5,6 +5,7 @@ import { disableUser, setPermissions, signOutUser } from '../../../src/contract/
 import { endSession, getChallenge, listSessions, logOut } from '../../../src/contract/sessions.ts'
 import { changePassword, getOwnAccount } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { confirmSessions } from '../../helpers/cases.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import { publicKeyJwtFor } from '../../helpers/mailed.ts'
@@ -220,6 +221,7 @@ test('the exports of administrators end when their permission is taken away', as
     expect((await reader?.read())?.done).toBe(false)
     readers.push(reader)
   }
+  await confirmSessions(app)
   await administrator.call(setPermissions, { id: person.id, permissions: [] })
   await person.call(getOwnAccount, {}) // the session itself goes on
   for (const reader of readers) {
