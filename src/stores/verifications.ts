@@ -1,7 +1,11 @@
 import { AppError, asAppError } from '../contract/kit/errors.ts'
 import { maxFingerprintsSignedOut } from '../contract/kit/limits.ts'
 import type { VerificationResult } from '../contract/verifications.ts'
-import { findFingerprints, type NamedFingerprint, type PastedFingerprints } from '../core/input/pasted-fingerprints.ts'
+import {
+  findFingerprints,
+  type NamedFingerprint,
+  type PastedFingerprints
+} from '../core/input/pasted-fingerprints.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
 import { withoutDirectionControls } from '../core/text/visible-text.ts'
 import { browserEnvironment } from './environment.ts'

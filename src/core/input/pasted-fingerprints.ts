@@ -106,11 +106,10 @@ function findDigests(line: string): { digest: Digest; at: number; end: number }[
     const [text, run, pairs = ''] = match
     const hex = (run ?? pairs.replace(/0x|[^0-9a-f]/gi, '')).toLowerCase()
     const at = match.index
-    const algorithm = otherAlgorithm(line.slice(Math.max(0, at - 300), at)) ?? algorithms[hex.length]
+    const algorithm =
+      otherAlgorithm(line.slice(Math.max(0, at - 300), at)) ?? algorithms[hex.length]
     const digest: Digest =
-      algorithm === 'SHA-256'
-        ? { sha256: hex, name: undefined }
-        : { algorithm, digits: hex.length }
+      algorithm === 'SHA-256' ? { sha256: hex, name: undefined } : { algorithm, digits: hex.length }
     return { digest, at, end: at + text.length }
   })
 }
@@ -134,9 +133,13 @@ function otherAlgorithm(before: string): string | undefined {
 
 /** Reads hex digits in equal groups: `1176 1331 …`, `sha256: 1176-1331-…` */
 function readGroups(line: string): string | undefined {
-  const groups = [...line.matchAll(/(?<![0-9a-z])[0-9a-f]+(?:[ :._-]{1,2}[0-9a-f]+){3,15}(?![0-9a-z])/gi)]
+  const groups = [
+    ...line.matchAll(/(?<![0-9a-z])[0-9a-f]+(?:[ :._-]{1,2}[0-9a-f]+){3,15}(?![0-9a-z])/gi)
+  ]
   const hex = groups.map(([text]) => text.replace(/[^0-9a-f]/gi, ''))
-  const sizes = groups.map(([text]) => new Set(text.match(/[0-9a-f]+/gi)?.map(({ length }) => length)))
+  const sizes = groups.map(
+    ([text]) => new Set(text.match(/[0-9a-f]+/gi)?.map(({ length }) => length))
+  )
   const at = hex.findIndex(({ length }, index) => length === 64 && sizes[index]?.size === 1)
   return hex[at]?.toLowerCase()
 }

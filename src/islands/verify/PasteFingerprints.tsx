@@ -1,4 +1,11 @@
-import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import {
+  type ClipboardEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  useEffect,
+  useRef,
+  useState
+} from 'react'
 import type { OtherDigest, PastedFingerprints } from '../../core/input/pasted-fingerprints.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { startVerifyingFingerprintsIn } from '../../stores/verifications.ts'

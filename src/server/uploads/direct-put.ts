@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { putDeposit } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
-import { mediaTypeOfFile } from '../../core/files/file-type.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { mediaTypeOfFile } from '../../core/files/file-type.ts'
 import {
   admitCaller,
   bearerToken,

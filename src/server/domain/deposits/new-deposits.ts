@@ -108,9 +108,9 @@ export async function createDeposit(
  * Returns a deposit with the media type of the chosen file by its name, where the client has told
  * none or one that is known to be wrong.
  */
-export function withMediaTypeByName<T extends Pick<NewDeposit, 'name' | 'media_type' | 'transform'>>(
-  deposit: T
-): T {
+export function withMediaTypeByName<
+  T extends Pick<NewDeposit, 'name' | 'media_type' | 'transform'>
+>(deposit: T): T {
   const { name, media_type, transform } = deposit
   if (!transform) return { ...deposit, media_type: mediaTypeOfFile(name, media_type) }
   const from = { ...transform.from, type: mediaTypeOfFile(name, transform.from.type) }
