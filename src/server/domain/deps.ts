@@ -54,6 +54,15 @@ export interface InstallationSettings {
   mailServer: boolean
   maxUploadBytes: number
   limits: TrafficLimitSettings
+  bounds: BoundSettings
+}
+
+/** How much a company may have, where the operator can raise it. */
+export interface BoundSettings {
+  domains: number
+  groups: number
+  categories: number
+  people: number
 }
 
 /**
