@@ -30,5 +30,3 @@ export const maxApiKeysPerOwner = 100
 export const maxUnprovedDomains = 20
 /** Maximum number of groups of which one person is a member. */
 export const maxGroupsPerPerson = 100
-/** Maximum number of sessions of one person. When another one begins, the oldest one ends. */
-export const maxSessionsPerPerson = 100

@@ -34,8 +34,9 @@ const setting = (name: keyof TestApp['deps']['settings']['bounds']) => (limit: n
 }
 
 /** Creates rows until the company has `wanted` of them. */
-const fillTo = (wanted: number, rows: string, insert: (missing: number) => Promise<unknown>) =>
-  async () => insert(wanted - (await count(rows)))
+const fillTo =
+  (wanted: number, rows: string, insert: (missing: number) => Promise<unknown>) => async () =>
+    insert(wanted - (await count(rows)))
 
 const claims = 'domain where verified_at is null'
 const companyKeys = 'api_key where group_id is not null'
@@ -131,7 +132,7 @@ describe('parallel calls create no more than a company may have', () => {
       limit = (await count(kind.rows)) + 1
       kind.lower(limit)
     }
-    const answers = await Promise.allSettled(Array.from({ length: 6 }, kind.create))
+    const answers = await Promise.allSettled(Array.from({ length: 6 }, () => kind.create()))
     app.deps.settings.bounds = before
     expect(await count(kind.rows)).toBe(limit)
     const refused = answers.flatMap(answer => (answer.status === 'rejected' ? answer.reason : []))

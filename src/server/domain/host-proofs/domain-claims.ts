@@ -7,6 +7,7 @@ import {
   countRows,
   deleteById,
   deleteInCompany,
+  lockCompanyRow,
   selectInCompany,
   updateById
 } from '../../db/company-queries.ts'
@@ -19,7 +20,6 @@ import {
   type DomainCall,
   hostTakenError,
   isHostProvedByAnyCompany,
-  lockCompanyRow,
   lockDomainRow
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'

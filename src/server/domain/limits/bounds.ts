@@ -1,9 +1,8 @@
 import { importLimits } from '../../../contract/imports.ts'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import { maxApiKeysPerOwner, maxUnprovedDomains } from '../../../contract/kit/limits.ts'
-import { countRows, selectInCompany } from '../../db/company-queries.ts'
+import { countRows, lockCompanyRow, selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
-import { lockCompanyRow } from '../companies/domain-rows.ts'
 import type { BoundSettings, Deps } from '../deps.ts'
 
 /** `too_many_items` is about the size of one call. */
