@@ -152,7 +152,8 @@ export const Domain = z.object({
   /**
    * Whether this is the company's primary domain. Links in mails lead to the primary domain by
    * default, and it cannot be removed. An administrator chooses the primary domain. While no
-   * verified domain is chosen, the oldest verified domain without a wildcard is the primary one.
+   * verified domain is chosen, the oldest verified domain without a wildcard is the primary one;
+   * `localhost` comes last.
    * A mail that somebody requests on another host, for example to reset a password, links to that
    * host, unless the host belongs to a wildcard domain.
    */

@@ -17,6 +17,7 @@ const definerFunctions = [
   'public.has_own_domain()',
   'public.is_covered_by(uuid, text)',
   'public.is_proved_host(text)',
+  'public.keeps_localhost(uuid)',
   'public.list_companies()',
   'public.list_hosts()',
   'public.move_domain(uuid, uuid, uuid, text, text, jsonb)',

@@ -178,7 +178,8 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
       select first.id from domain first
        where first.company_id = domain.company_id and first.verified_at is not null
          and first.host not like '*%'
-       order by first.is_primary desc, first.id limit 1), false)`.as('primary')
+       order by first.is_primary desc, first.host = 'localhost', first.id
+       limit 1), false)`.as('primary')
   ])
 }
 
