@@ -88,7 +88,8 @@ export async function openDeps(
       hasPublicUrl: config.hasPublicUrl,
       mailServer: config.smtp !== undefined,
       maxUploadBytes: config.maxUploadBytes,
-      limits: config.limits
+      limits: config.limits,
+      bounds: config.bounds
     },
     stopping
   }

@@ -90,6 +90,14 @@ export const generousLimits: InstallationSettings['limits'] = {
   streamsPerProcess: 5000
 }
 
+/** The product's bounds of a company. */
+const usualBounds: InstallationSettings['bounds'] = {
+  domains: 100,
+  groups: 1000,
+  categories: 500,
+  people: 1_000_000
+}
+
 /** An address without a DNS server, so that no query gets an answer. */
 const deadDns = '127.0.0.1:9'
 
@@ -183,6 +191,7 @@ export async function makeApp(
       mailServer: false,
       maxUploadBytes: 5_000_000_000,
       limits: { ...generousLimits },
+      bounds: usualBounds,
       ...options.settings
     },
     stopping: stopping.signal

@@ -31,6 +31,7 @@ export function mountDeposits(app: Api): void {
     if (key === undefined) {
       throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
     }
+    const deposit = newDeposits.withMediaTypeByName(input)
     const answer = await newDeposits.createDeposit(c.get('deps'), {
       ...hostCompanyAndCaller(c),
       caller: c.get('inFlight')?.caller,
@@ -38,9 +39,9 @@ export function mountDeposits(app: Api): void {
         actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
         route: 'POST /deposit',
         key,
-        input
+        input: deposit
       },
-      deposit: input
+      deposit
     })
     if ('duplicate' in answer.body || answer.body.continued) c.set('status', 200)
     return answer

@@ -56,6 +56,15 @@ export interface InstallationSettings {
   mailServer: boolean
   maxUploadBytes: number
   limits: TrafficLimitSettings
+  bounds: BoundSettings
+}
+
+/** How much a company may have, where the operator can raise it. */
+export interface BoundSettings {
+  domains: number
+  groups: number
+  categories: number
+  people: number
 }
 
 /**
@@ -95,6 +104,11 @@ export interface Tenant {
    * HTTP request counts as coming from a developer's machine, unless the setting `dev` is set.
    */
   hasOwnDomain: boolean
+  /**
+   * Whether this is the installation's own company and has not yet proved a host. Its `localhost`
+   * pages then stay served, whatever hosts other companies have.
+   */
+  keepsLocalhost: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }

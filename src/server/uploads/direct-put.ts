@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { putDeposit } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { mediaTypeOfFile } from '../../core/files/file-type.ts'
 import {
   admitCaller,
   bearerToken,
@@ -94,7 +95,7 @@ async function readFile(
   if (length === undefined) {
     throw new AppError('length_required', 'Content-Length must say how many bytes will come')
   }
-  const { name, category, media_type = 'application/octet-stream' } = input
+  const { name, category, media_type = headers['content-type'] } = input
   return {
     company_id: tenant.company_id,
     user_id: person.id,
@@ -102,7 +103,7 @@ async function readFile(
     key: parseIdempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,
-    media_type,
+    media_type: mediaTypeOfFile(name, media_type),
     size: Number(length)
   }
 }
