@@ -84,12 +84,14 @@ export async function getDomain(
 }
 
 interface Change extends DomainCall, ExpectedVersion {
+  by: DomainCall['by'] & { confirmed: boolean }
   changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
 }
 
 /**
  * Changes a domain. Pages in all processes show the change within a second. Throws
- * `changed_meanwhile` if `version` is not the present version.
+ * `changed_meanwhile` if `version` is not the present version. Throws `confirmation_required` if
+ * the domain becomes public and the caller has not entered their password in the last five minutes.
  */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
@@ -99,6 +101,10 @@ export async function updateDomain(
   const change = async (tx: Tx) => {
     const found = await lockDomainRow(tx, id)
     requireVersion(found.version, version)
+    // strangers may then create accounts
+    if (fields.public && !found.public && !by.confirmed) {
+      throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
+    }
     const changed = theme && applyThemeChanges(Theme.parse(found.theme), theme)
     await updateById(tx, 'domain', id)
       .set({ ...fields, version: found.version + 1 })
