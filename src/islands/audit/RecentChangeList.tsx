@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
+import { $recentChanges, type ChangesOf, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
 import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
@@ -10,7 +10,7 @@ import { AuditEntry } from './AuditEntry.tsx'
 import { auditTranslator } from './audit-translator.ts'
 
 export interface RecentChangesProps {
-  target: string
+  of: ChangesOf
   /**
    * The item's values on the page. When one of them changes, the list of changes is loaded again.
    */
@@ -18,21 +18,22 @@ export interface RecentChangesProps {
 }
 
 /** Lists the last changes of an item, with a link to all of its changes. */
-export function RecentChangeList({ target, shown }: RecentChangesProps) {
+export function RecentChangeList({ of, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}
   const company = params['company'] ?? ''
+  const query = String(new URLSearchParams(of))
 
   useEffect(() => {
-    void loadRecentChanges(target)
-  }, [target, ...shown])
+    void loadRecentChanges(of)
+  }, [query, ...shown])
 
   return (
     <Section id="recent-changes" title={say('recent.title')} state={state.status}>
-      <LoadStatus state={state} retry={() => loadRecentChanges(target)} />
+      <LoadStatus state={state} retry={() => loadRecentChanges(of)} />
       {state.status === 'ready' && state.entries.length === 0 && (
         <p className="text-ink-soft">{say('recent.none')}</p>
       )}
@@ -47,7 +48,7 @@ export function RecentChangeList({ target, shown }: RecentChangesProps) {
           </ol>
           <a
             className="link self-start"
-            href={`${pageHref(locale, 'audit', { company })}?target=${target}`}
+            href={`${pageHref(locale, 'audit', { company })}?${query}`}
           >
             {say('recent.all')}
           </a>

@@ -10,8 +10,11 @@ import {
   resultOrError
 } from './admin-api.ts'
 
+/** What the changes are of: an item, or a person who made or underwent them. */
+export type ChangesOf = { target: string } | { person: string }
+
 interface Changes {
-  target: string
+  id: string
   entries: readonly AuditLogEntry[]
 }
 
@@ -23,18 +26,19 @@ const mostRecent = 5
 const startLoad = createLatestLoadTracker()
 
 /**
- * Loads the last changes to the item with the id `target` into `$recentChanges`. If the page
- * already shows changes to this item, they stay visible meanwhile.
+ * Loads the last changes of an item or a person into `$recentChanges`. If the page already shows
+ * changes of this item, they stay visible meanwhile.
  */
-export async function loadRecentChanges(target: string): Promise<void> {
+export async function loadRecentChanges(of: ChangesOf): Promise<void> {
+  const id = 'person' in of ? of.person : of.target
   const before = $recentChanges.get()
-  if (before.status !== 'ready' || before.target !== target) {
+  if (before.status !== 'ready' || before.id !== id) {
     $recentChanges.set({ status: 'loading' })
   }
   const isLatest = startLoad()
-  const input = { id: companyIdOfPage(), target, limit: mostRecent, locale: pageLocale() }
+  const input = { id: companyIdOfPage(), ...of, limit: mostRecent, locale: pageLocale() }
   const entries = await resultOrError(() => callAdminApi('listAuditEntries', input))
   if (!isLatest()) return
   if (entries instanceof AppError) $recentChanges.set({ status: 'failed', error: entries })
-  else $recentChanges.set({ status: 'ready', target, entries })
+  else $recentChanges.set({ status: 'ready', id, entries })
 }

@@ -2,16 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { updateDomain } from '../../../src/contract/domains.ts'
-import { disableUser, enableUser, resendInvitation } from '../../../src/contract/members.ts'
+import {
+  deleteMember,
+  disableUser,
+  enableUser,
+  resendInvitation,
+  setPermissions
+} from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
-import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
+import { checkAuditLog, findUnloggedPermissions } from '../../../src/server/domain/audit/audit-check.ts'
 import {
   addAuditEntry,
   eraseAuditValuesOfPeople
 } from '../../../src/server/domain/audit/audit-entries.ts'
+import { listAuditEntries } from '../../../src/server/domain/audit/audit-list.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
+import { confirmSessions } from '../../helpers/cases.ts'
 
 // G-05
 
@@ -56,7 +64,7 @@ test('enters an act with who, when, what, before and after, in the act’s trans
     person_id: null
   })
   expect(Math.abs(rows[0].created_at.getTime() - app.deps.clock().getTime())).toBeLessThan(60_000)
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 1, erased: 0 })
 })
 
 test('enters the id of a target as the database stores it', async () => {
@@ -64,7 +72,7 @@ test('enters the id of a target as the database stores it', async () => {
   await inCompany(app.deps.db, acme, async tx => {
     addAuditEntry(tx, app.deps, { ...act(), target: target.toUpperCase() })
   })
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 1, erased: 0 })
 })
 
 test('keeps no entry of what was undone, nor of what changed nothing', async () => {
@@ -193,7 +201,7 @@ test('erases what it tells of a person, and the chain still holds', async () => 
   })
   await app.owner.query('update "user" set deleted_at = now() where id = $1', [id])
   const after = await checkAuditLog(app.deps, company)
-  expect(after).toEqual({ entries: before.entries, erased: before.erased + 1 })
+  expect(after).toEqual({ ...before, erased: before.erased + 1 })
   const { rows } = await app.owner.query('select 1 from audit_value where changes like $1', [
     '%ada@%'
   ])
@@ -282,7 +290,7 @@ const tampering: [string, string, { seq: number; reason: string }][] = [
 
 test.each(tampering)('notices %s and names the first broken entry', async (_what, text, broken) => {
   for (let entry = 0; entry < 6; entry++) await inCompany(app.deps.db, acme, async tx => enter(tx))
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 6, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 6, erased: 0, head: { seq: 6 } })
   const client = await app.owner.connect()
   try {
     // without foreign keys and in one statement, as whoever owns the database could
@@ -294,6 +302,51 @@ test.each(tampering)('notices %s and names the first broken entry', async (_what
   }
   expect((await checkAuditLog(app.deps, acme)).broken).toEqual(broken)
   expect(await checkAuditLog(app.deps, beta)).toEqual({ entries: 0, erased: 0 })
+})
+
+test('knows an end of the log that was written down, even after all hashes were computed again', async () => {
+  for (let entry = 0; entry < 3; entry++) await inCompany(app.deps.db, acme, async tx => enter(tx))
+  const { head } = await checkAuditLog(app.deps, acme)
+  if (!head) throw new Error('no entries')
+  await inCompany(app.deps.db, acme, async tx => enter(tx))
+  expect((await checkAuditLog(app.deps, acme, head)).broken).toBeUndefined()
+  const other = { seq: head.seq, hash: '0'.repeat(64) }
+  const reason = 'its hash is not the expected one'
+  expect((await checkAuditLog(app.deps, acme, other)).broken).toEqual({ seq: head.seq, reason })
+  // cut, with the head set back
+  const later = { ...head, seq: head.seq + 2 }
+  expect((await checkAuditLog(app.deps, acme, later)).broken).toEqual({
+    seq: head.seq + 2,
+    reason: 'it is missing'
+  })
+})
+
+test('finds people whose permissions the log has not given', async () => {
+  const [ada, mona] = [await app.signUp(), await app.signUp()]
+  const company = app.companies[ada.host] ?? acme
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  const unlogged = () => findUnloggedPermissions(app.deps, company)
+  expect(await unlogged()).toContainEqual({ person: ada.id, logged: [], now: ['admin'] })
+  await confirmSessions(app)
+  await ada.call(setPermissions, { id: mona.id, permissions: ['admin'] })
+  expect(await unlogged()).not.toContainEqual(expect.objectContaining({ person: mona.id }))
+  await app.owner.query(`update "user" set permissions = '{}' where id = $1`, [mona.id])
+  expect(await unlogged()).toContainEqual({ person: mona.id, logged: ['admin'], now: [] })
+})
+
+test('keeps who got which permission when the person is erased', async () => {
+  const [ada, mona] = [await app.signUp(), await app.signUp()]
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  await confirmSessions(app)
+  await ada.call(setPermissions, { id: mona.id, permissions: ['admin'] })
+  await ada.call(deleteMember, { id: mona.id })
+  const company_id = app.companies[ada.host] ?? acme
+  const action = 'user.permissions'
+  const { items } = await listAuditEntries(app.deps, { company_id, target: mona.id, action })
+  expect(items[0]).toMatchObject({
+    erased: false,
+    changes: expect.arrayContaining([{ field: 'permissions', before: [], after: ['admin'] }])
+  })
 })
 
 test('has every act of an administrator, with the fields that it changed, and no line of the log', async () => {
