@@ -84,7 +84,7 @@ test('keeps no entry of what was undone, nor of what changed nothing', async () 
   await inCompany(app.deps.db, acme, async tx => {
     addAuditEntry(tx, app.deps, { ...act(), before: { name: 'Team' }, after: { name: 'Team' } })
   })
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 0, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 0, erased: 0 })
 })
 
 test('undoes an act that cannot be entered', async () => {
@@ -106,7 +106,7 @@ test('numbers the entries of parallel acts without a gap', async () => {
   await Promise.all(
     Array.from({ length: 40 }, () => inCompany(app.deps.db, acme, async tx => enter(tx)))
   )
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 40, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 40, erased: 0 })
 })
 
 test('enters the act of an operator in both companies, its fields in that of the act alone', async () => {
@@ -134,7 +134,7 @@ test('enters the act of an operator in both companies, its fields in that of the
     { ...entered, company_id: beta, bare: true }
   ])
   for (const company of [acme, beta]) {
-    expect(await checkAuditLog(app.deps, company)).toEqual({ entries: 1, erased: 0 })
+    expect(await checkAuditLog(app.deps, company)).toMatchObject({ entries: 1, erased: 0 })
   }
 })
 
@@ -151,7 +151,7 @@ test('lets operators of two companies act in each other’s at once', async () =
   // a deadlock would have started one of them again
   expect(runs).toBe(30)
   for (const company of [acme, beta]) {
-    expect(await checkAuditLog(app.deps, company)).toEqual({ entries: 30, erased: 0 })
+    expect(await checkAuditLog(app.deps, company)).toMatchObject({ entries: 30, erased: 0 })
   }
 })
 
@@ -174,7 +174,7 @@ test('locks the head behind the rows, wherever in its transaction an act is ente
     })
   await Promise.all(Array.from({ length: 30 }, (_, at) => acting(at % 2 === 0)))
   expect(runs).toBe(30)
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 30, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 30, erased: 0 })
 })
 
 test('refuses an act that is entered behind the head of the log', async () => {
@@ -301,7 +301,7 @@ test.each(tampering)('notices %s and names the first broken entry', async (_what
     client.release(true)
   }
   expect((await checkAuditLog(app.deps, acme)).broken).toEqual(broken)
-  expect(await checkAuditLog(app.deps, beta)).toEqual({ entries: 0, erased: 0 })
+  expect(await checkAuditLog(app.deps, beta)).toMatchObject({ entries: 0, erased: 0 })
 })
 
 test('knows an end of the log that was written down, even after all hashes were computed again', async () => {
