@@ -463,7 +463,7 @@ export default defineConfig({
     'boundaries/files': Object.keys(files).map(file => ({ category: file, pattern: file }))
   },
   rules: {
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'boundaries/no-unknown-files': 'error',
     'boundaries/dependencies': [
       'error',

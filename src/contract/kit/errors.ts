@@ -103,6 +103,8 @@ export const errorCodes = {
   host_not_allowed: 422,
   host_taken: 409,
   domain_needed: 409,
+  // a wildcard domain that verifies hosts of other companies is removed by operators alone
+  domain_covers_others: 409,
   domain_unsuitable: 409,
   // a link in a mail needs a host that is served and is not a wildcard
   host_needed: 409,

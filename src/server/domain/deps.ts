@@ -93,6 +93,11 @@ export interface Tenant {
    * HTTP request counts as coming from a developer's machine, unless the setting `dev` is set.
    */
   hasOwnDomain: boolean
+  /**
+   * Whether this is the installation's own company and has not yet proved a host. Its `localhost`
+   * pages then stay served, whatever hosts other companies have.
+   */
+  keepsLocalhost: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }

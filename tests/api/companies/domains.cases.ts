@@ -89,6 +89,16 @@ export function refusals(stage: RefusalContext): Refusals {
       await confirmSessions(app)
       return ask('deleteDomain', { id: await domainIdOf(app.owner, 'acme.localhost') })
     },
+    'deleteDomain domain_covers_others': async () => {
+      await confirmSessions(app)
+      const id = await makeDomain(app.owner, app.companies['acme.localhost'], '*.lent.example.com')
+      await makeDomain(app.owner, app.companies['beta.localhost'], 'docs.lent.example.com')
+      await app.owner.query(
+        `update domain set covered_by = $1 where host = 'docs.lent.example.com'`,
+        [app.companies['acme.localhost']]
+      )
+      return ask('deleteDomain', { id })
+    },
     'deleteDomain changed_meanwhile': async () => {
       await confirmSessions(app)
       const id = await makeDomain(app.owner, app.companies['acme.localhost'])

@@ -14,7 +14,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { withDefaultGroupError } from '../companies/default-groups.ts'
-import { readDomain } from '../companies/domain-admin.ts'
+import { countCoveredHostsOfOthers, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
   hostTakenError,
@@ -75,6 +75,7 @@ export async function createDomain(
     addAuditEntry(tx, deps, { by, action: 'domain.create', target: id, after: texts })
     if (!needsProof) {
       tx.afterCommit(() => deps.signals.domains.send(host))
+      await restoreHostsUnderWildcard(tx, deps, { by, company: company_id, wildcard: host })
       await queueWaitingInvitations(tx, deps, host)
     }
     return readDomain(tx, id)
@@ -89,17 +90,22 @@ export async function createDomain(
 }
 
 /**
- * Removes a domain. Throws `domain_needed` for the company's primary domain and for its only one.
+ * Removes a domain. Throws `domain_needed` for the company's primary domain and for its only one,
+ * and `domain_covers_others` if it proves hosts of other companies and `by` is no operator.
  */
 export async function deleteDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
-  { company_id, by, id, version }: DomainCall & ExpectedVersion
+  { company_id, by, id, version }: DomainCall & ExpectedVersion & { by: Claim['by'] }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
+    const isOperator = by.permissions.includes('operator')
+    if (!isOperator && (await countCoveredHostsOfOthers(tx, found.host)) > 0) {
+      throw new AppError('domain_covers_others', 'The wildcard proves hosts of other companies')
+    }
     await deleteById(tx, 'domain', id).execute()
-    await startDnsDeadlinesUnderWildcard(tx, deps, found.host)
+    await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: found.host })
     const before = { host: found.host, name: found.name }
     addAuditEntry(tx, deps, {
       by,
@@ -133,7 +139,8 @@ export async function moveDomainToCompany(
     await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
-    await startDnsDeadlinesUnderWildcard(tx, deps, host)
+    await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: host })
+    await restoreHostsUnderWildcard(tx, deps, { by, company: to, wildcard: host })
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
     addAuditEntry(tx, deps, {
@@ -180,21 +187,74 @@ export async function findCoveringCompany(
   return undefined
 }
 
+interface Wildcard {
+  /** Who changes the wildcard domain. Undefined if the daily check of DNS does. */
+  by: DomainCall['by'] | undefined
+  wildcard: string
+}
+
 /**
  * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
- * hosts may belong to any company. A host is no longer served if nobody creates its record within
- * seven days. Must be called when the transaction's company loses the wildcard domain. The row of
- * the wildcard domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs
- * no DNS record.
+ * hosts may belong to any company, and the audit log of each other company gets an entry if a
+ * person is the cause. A host is no longer served if nobody creates its record within seven days.
+ * Must be called when the transaction's company loses the wildcard domain. The row of the wildcard
+ * domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs no DNS record.
  */
 export async function startDnsDeadlinesUnderWildcard(
   tx: Tx,
   deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
-  wildcard: string
+  { by, wildcard }: Wildcard
 ): Promise<void> {
   if (deps.dns === undefined || !wildcard.startsWith('*') || isLocalhost(wildcard)) return
   const seed = Buffer.from(deps.random(32)).toString('hex')
-  await sql`select require_own_proofs(${wildcard}, ${seed}, ${deps.clock()})`.execute(tx)
+  const { rows } = await sql<HostBelow>`
+    select * from require_own_proofs(${wildcard}, ${seed}, ${deps.clock()})`.execute(tx)
+  auditHostsOfOthers(tx, deps, { by, action: 'domain.uncover', wildcard, hosts: rows })
+}
+
+/**
+ * Lets the wildcard domain `wildcard` of a company prove the hosts again that it proved before the
+ * company lost it, except those that have a record of their own or were taken. Must be called when
+ * the company gets the wildcard domain. Does nothing if `wildcard` does not begin with `*`.
+ */
+export async function restoreHostsUnderWildcard(
+  tx: Tx,
+  deps: Pick<Deps, 'random' | 'clock' | 'signals'>,
+  { company, by, wildcard }: Wildcard & { company: CompanyId }
+): Promise<void> {
+  if (!wildcard.startsWith('*')) return
+  const { rows } = await sql<HostBelow>`
+    select * from restore_covered_hosts(${company}, ${wildcard}, ${deps.clock()})`.execute(tx)
+  auditHostsOfOthers(tx, deps, { by, action: 'domain.cover', wildcard, hosts: rows })
+  tx.afterCommit(() => {
+    for (const { host } of rows) deps.signals.domains.send(host)
+  })
+}
+
+/** A host below a wildcard domain, and the company that has the host. */
+interface HostBelow {
+  company_id: string
+  id: string
+  host: string
+}
+
+function auditHostsOfOthers(
+  tx: Tx,
+  deps: Pick<Deps, 'random' | 'clock'>,
+  {
+    by,
+    action,
+    wildcard,
+    hosts
+  }: Wildcard & { action: 'domain.uncover' | 'domain.cover'; hosts: HostBelow[] }
+): void {
+  // the entries of the daily check would have no actor
+  if (!by) return
+  for (const { company_id, id, host } of hosts) {
+    const company = toCompanyId(company_id)
+    if (company === by.company_id) continue
+    addAuditEntry(tx, deps, { by, company, action, target: id, after: { host, wildcard } })
+  }
 }
 
 /**
