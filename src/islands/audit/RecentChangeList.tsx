@@ -1,6 +1,10 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { $recentChanges, type ChangesOf, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
+import {
+  $recentChanges,
+  type ChangesOf,
+  loadRecentChanges
+} from '../../stores/admin/recent-changes.ts'
 import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'

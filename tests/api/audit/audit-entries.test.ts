@@ -12,7 +12,10 @@ import {
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
-import { checkAuditLog, findUnloggedPermissions } from '../../../src/server/domain/audit/audit-check.ts'
+import {
+  checkAuditLog,
+  findUnloggedPermissions
+} from '../../../src/server/domain/audit/audit-check.ts'
 import {
   addAuditEntry,
   eraseAuditValuesOfPeople
@@ -290,7 +293,11 @@ const tampering: [string, string, { seq: number; reason: string }][] = [
 
 test.each(tampering)('notices %s and names the first broken entry', async (_what, text, broken) => {
   for (let entry = 0; entry < 6; entry++) await inCompany(app.deps.db, acme, async tx => enter(tx))
-  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 6, erased: 0, head: { seq: 6 } })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({
+    entries: 6,
+    erased: 0,
+    head: { seq: 6 }
+  })
   const client = await app.owner.connect()
   try {
     // without foreign keys and in one statement, as whoever owns the database could
