@@ -1,10 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import {
-  $recentChanges,
-  type ChangesOf,
-  loadRecentChanges
-} from '../../stores/admin/recent-changes.ts'
+import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
 import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
@@ -14,7 +10,9 @@ import { AuditEntry } from './AuditEntry.tsx'
 import { auditTranslator } from './audit-translator.ts'
 
 export interface RecentChangesProps {
-  of: ChangesOf
+  target: string
+  /** Whether `target` is a person. The list then also has the changes that this person made. */
+  isPerson?: boolean
   /**
    * The item's values on the page. When one of them changes, the list of changes is loaded again.
    */
@@ -22,22 +20,21 @@ export interface RecentChangesProps {
 }
 
 /** Lists the last changes of an item, with a link to all of its changes. */
-export function RecentChangeList({ of, shown }: RecentChangesProps) {
+export function RecentChangeList({ target, isPerson = false, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}
   const company = params['company'] ?? ''
-  const query = String(new URLSearchParams(of))
 
   useEffect(() => {
-    void loadRecentChanges(of)
-  }, [query, ...shown])
+    void loadRecentChanges(target, isPerson)
+  }, [target, isPerson, ...shown])
 
   return (
     <Section id="recent-changes" title={say('recent.title')} state={state.status}>
-      <LoadStatus state={state} retry={() => loadRecentChanges(of)} />
+      <LoadStatus state={state} retry={() => loadRecentChanges(target, isPerson)} />
       {state.status === 'ready' && state.entries.length === 0 && (
         <p className="text-ink-soft">{say('recent.none')}</p>
       )}
@@ -52,7 +49,7 @@ export function RecentChangeList({ of, shown }: RecentChangesProps) {
           </ol>
           <a
             className="link self-start"
-            href={`${pageHref(locale, 'audit', { company })}?${query}`}
+            href={`${pageHref(locale, 'audit', { company })}?${isPerson ? 'person' : 'target'}=${target}`}
           >
             {say('recent.all')}
           </a>

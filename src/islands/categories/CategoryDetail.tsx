@@ -31,7 +31,7 @@ export const CategoryDetail = withTranslation(function CategoryDetail() {
         <>
           <CategorySettings category={category} />
           <CategoryGroups category={category} />
-          <RecentChanges of={{ target: category.id }} shown={[category]} />
+          <RecentChanges target={category.id} shown={[category]} />
           <DeleteItem
             list="categories"
             name={category.names[locale]}

@@ -178,7 +178,7 @@ function Contents({ domain }: DomainProps) {
       <ThemeEditor domain={domain} />
       <ChangePrimaryDomain domain={domain} />
       {user?.permissions.includes('operator') && <MoveDomainToCompany domain={domain} />}
-      <RecentChanges of={{ target: domain.id }} shown={[domain, published]} />
+      <RecentChanges target={domain.id} shown={[domain, published]} />
     </>
   )
 }

@@ -38,7 +38,7 @@ export const GroupDetail = withTranslation(function GroupDetail() {
           <UsageByDay company={companyIdOfPage()} group={group.id} />
           <GroupMembers group={group} />
           <GroupCategories group={group} />
-          <RecentChanges of={{ target: group.id }} shown={[group, categories]} />
+          <RecentChanges target={group.id} shown={[group, categories]} />
           <DeleteItem
             list="groups"
             name={group.name}

@@ -10,11 +10,8 @@ import {
   resultOrError
 } from './admin-api.ts'
 
-/** What the changes are of: an item, or a person who made or underwent them. */
-export type ChangesOf = { target: string } | { person: string }
-
 interface Changes {
-  id: string
+  target: string
   entries: readonly AuditLogEntry[]
 }
 
@@ -26,19 +23,22 @@ const mostRecent = 5
 const startLoad = createLatestLoadTracker()
 
 /**
- * Loads the last changes of an item or a person into `$recentChanges`. If the page already shows
- * changes of this item, they stay visible meanwhile.
+ * Loads the last changes to the item with the id `target` into `$recentChanges`. If it is a person,
+ * also loads the changes that this person made. If the page already shows changes to this item, they
+ * stay visible meanwhile.
  */
-export async function loadRecentChanges(of: ChangesOf): Promise<void> {
-  const id = 'person' in of ? of.person : of.target
+export async function loadRecentChanges(target: string, isPerson: boolean): Promise<void> {
   const before = $recentChanges.get()
-  if (before.status !== 'ready' || before.id !== id) {
+  if (before.status !== 'ready' || before.target !== target) {
     $recentChanges.set({ status: 'loading' })
   }
   const isLatest = startLoad()
-  const input = { id: companyIdOfPage(), ...of, limit: mostRecent, locale: pageLocale() }
-  const entries = await resultOrError(() => callAdminApi('listAuditEntries', input))
+  const input = { id: companyIdOfPage(), limit: mostRecent, locale: pageLocale() }
+  const filter = isPerson ? { person: target } : { target }
+  const entries = await resultOrError(() =>
+    callAdminApi('listAuditEntries', { ...input, ...filter })
+  )
   if (!isLatest()) return
   if (entries instanceof AppError) $recentChanges.set({ status: 'failed', error: entries })
-  else $recentChanges.set({ status: 'ready', id, entries })
+  else $recentChanges.set({ status: 'ready', target, entries })
 }
