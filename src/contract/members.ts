@@ -339,7 +339,10 @@ export const changeUsers = endpoint({
   output: BulkResult,
   errors: [
     'confirmation_required',
-    'host_needed', 'idempotency_in_flight', 'idempotency_key_reused']
+    'host_needed',
+    'idempotency_in_flight',
+    'idempotency_key_reused'
+  ]
 })
 
 /** Invitation links from one call. The administrator passes them on to the invited people. */

@@ -40,7 +40,7 @@ export const UserDetail = withTranslation(function UserDetail() {
             {member.state !== 'waiting' && (
               <ApiKeys company={companyIdOfPage()} person={member.id} />
             )}
-            <RecentChanges target={member.id} shown={[member]} />
+            <RecentChanges target={member.id} isPerson shown={[member]} />
             <DeleteUser member={member} isOwn={isOwn} />
             <PasswordPrompt />
           </>

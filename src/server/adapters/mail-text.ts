@@ -1,5 +1,5 @@
-import { type ThemeTokenName, themeTokens } from '../../core/theme/theme-colors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
+import { type ThemeTokenName, themeTokens } from '../../core/theme/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
 import { languageTag, translator } from '../../i18n/index.ts'

@@ -11,7 +11,10 @@ import {
   renewCompanyApiKey
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
-import { administeredCompanyAsMailSender, callerAndAdministeredCompany } from './kit/administered-company.ts'
+import {
+  administeredCompanyAsMailSender,
+  callerAndAdministeredCompany
+} from './kit/administered-company.ts'
 import { type Api, type ApiContext, authenticatedCaller, hostCompanyId } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 

@@ -64,10 +64,7 @@ export async function renewApiKey(company: string | undefined, id: string): Prom
 }
 
 /** Revokes an API key of an owner. Does nothing if the key is revoked already. */
-export async function revokeApiKey(
-  { company = '', person }: KeyOwner,
-  id: string
-): Promise<void> {
+export async function revokeApiKey({ company = '', person }: KeyOwner, id: string): Promise<void> {
   await list.remove(id, () => {
     if (person !== undefined) return api('deleteUserApiKey', { id: person, keyId: id }, { company })
     return company === ''

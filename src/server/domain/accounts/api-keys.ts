@@ -23,8 +23,8 @@ import type { CompanyId, Deps, QueuedMailKind, SendingCompany } from '../deps.ts
 import { newId } from '../ids.ts'
 import { requireRoom, requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
 import { queueMails } from '../mail/mail-queue.ts'
+import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
 import { lockMemberRow } from './member-row-locks.ts'
 
@@ -167,7 +167,8 @@ export async function announceEndingKeys(
   const isDue = sql<boolean>`
     expires_at > ${now} and (expires_at <= ${first} and ending_notice is null
       or expires_at <= ${last} and ending_notice = ${noticeDays[1]})`
-  const read = (tx: Tx) => selectInCompany(tx, 'api_key').where(isDue).select('id').limit(1).execute()
+  const read = (tx: Tx) =>
+    selectInCompany(tx, 'api_key').where(isDue).select('id').limit(1).execute()
   if ((await runSingleStatementInCompany(deps.db, company_id, read)).length === 0) return
   const sender = { company_id, host: await readPrimaryOrOldestHost(deps, company_id) }
   await inCompany(deps.db, company_id, async tx => {
@@ -227,7 +228,13 @@ export async function revokeApiKeysOfPeople(
     .returning(['id', 'user_id', 'name', 'scopes'])
     .execute()
   for (const { id: target, user_id: concerns, name, scopes } of keys) {
-    addAuditEntry(tx, deps, { by, action: 'api_key.revoke', target, before: { name, scopes }, concerns })
+    addAuditEntry(tx, deps, {
+      by,
+      action: 'api_key.revoke',
+      target,
+      before: { name, scopes },
+      concerns
+    })
   }
   signalSessionChanges(tx, deps, user_ids)
 }
@@ -285,26 +292,26 @@ async function revoke(
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
   { user_id: owner, by, id }: Omit<Revocation, 'company_id'>
 ): Promise<void> {
-    const key = await deleteById(tx, 'api_key', id)
-      .$if(owner === undefined, keys => keys.where('group_id', 'is not', null))
-      .$if(owner !== undefined, keys =>
-        keys.where('group_id', 'is', null).where('user_id', '=', owner ?? '')
-      )
-      .returning(['user_id', 'group_id', 'name', 'scopes'])
-      .executeTakeFirst()
-    if (!key) throw new AppError('not_found', 'No such key')
-    const { user_id, group_id, name, scopes } = key
-    if (group_id !== null) {
-      await deleteInCompany(tx, 'group_user').where('user_id', '=', user_id).execute()
-    }
-    addAuditEntry(tx, deps, {
-      by,
-      action: 'api_key.revoke',
-      target: id,
-      before: { name, scopes, group_id },
-      ...(group_id === null && { concerns: user_id })
-    })
-    signalSessionChanges(tx, deps, [user_id])
+  const key = await deleteById(tx, 'api_key', id)
+    .$if(owner === undefined, keys => keys.where('group_id', 'is not', null))
+    .$if(owner !== undefined, keys =>
+      keys.where('group_id', 'is', null).where('user_id', '=', owner ?? '')
+    )
+    .returning(['user_id', 'group_id', 'name', 'scopes'])
+    .executeTakeFirst()
+  if (!key) throw new AppError('not_found', 'No such key')
+  const { user_id, group_id, name, scopes } = key
+  if (group_id !== null) {
+    await deleteInCompany(tx, 'group_user').where('user_id', '=', user_id).execute()
+  }
+  addAuditEntry(tx, deps, {
+    by,
+    action: 'api_key.revoke',
+    target: id,
+    before: { name, scopes, group_id },
+    ...(group_id === null && { concerns: user_id })
+  })
+  signalSessionChanges(tx, deps, [user_id])
 }
 
 function keysOf(tx: Tx, user_id: string | undefined) {
