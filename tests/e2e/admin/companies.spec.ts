@@ -211,7 +211,7 @@ async function proveHost(
   await inspectInBothSchemes(page)
   await follow(page, 'link', 'New domain')
   await expect(title(page, 'New domain')).toBeFocused()
-  await type(page, 'Host name', host)
+  await type(page, 'Domain', host)
   await expect(
     page.getByText(`Pages will be at ${host}, and the API at api.${host}.`)
   ).toBeVisible()
@@ -228,7 +228,7 @@ async function proveHost(
 
   await follow(page, 'button', 'Copy value')
   await follow(page, 'button', 'I added them')
-  await expect(page.getByRole('heading', { name: 'Check the proof' })).toBeFocused()
+  await expect(page.getByRole('heading', { name: 'Check DNS' })).toBeFocused()
   await expect(page.getByText(`DNS does not know ${name} yet.`)).toBeVisible()
   dns.set(name, { txt: [['another value']] })
   await follow(page, 'button', 'Check now')
@@ -404,7 +404,7 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
   await inspectInBothSchemes(page)
   const host = `docs-${crypto.randomUUID().slice(0, 8)}.fr`
   await createCompany(page, own, { name, host, email: newEmail() }, 'fr')
-  await expect(page.getByText(`${host} n’est pas encore validé`)).toBeVisible()
+  await expect(page.getByText('1 domaine n’est pas encore validé')).toBeVisible()
   const proof = page.getByRole('link', { name: 'Valider le domaine' })
   await expect(proof).toHaveAttribute('href', /\/fr\/admin\/[0-9a-f-]+\/domains\/[0-9a-f-]+$/)
   await expect(page.getByText(`_domain-check.${host}`)).toBeVisible()
