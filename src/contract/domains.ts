@@ -337,6 +337,8 @@ export const createDomain = endpoint({
   errors: [
     'host_not_allowed',
     'host_taken',
+    'too_many_domains',
+    'too_many_claims',
     'default_group_private',
     'idempotency_in_flight',
     'idempotency_key_reused'
@@ -424,7 +426,7 @@ export const moveDomainToCompany = endpoint({
   versioned: 'settings',
   input: z.strictObject({ id: Id, company_id: Id }),
   output: DomainDetails,
-  errors: ['domain_needed', 'host_taken']
+  errors: ['domain_needed', 'host_taken', 'too_many_domains']
 })
 
 /**

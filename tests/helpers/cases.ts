@@ -127,6 +127,18 @@ export type RouteCases = Partial<Record<RouteName, RouteCase>>
  */
 export type Refusals = Record<string, () => Promise<RawResponse>>
 
+/** Makes calls while a company may have no more of anything than it has. */
+export async function withBoundsReached<T>(app: TestApp, make: () => Promise<T>): Promise<T> {
+  const { settings } = app.deps
+  const usual = settings.bounds
+  settings.bounds = { domains: 0, groups: 0, categories: 0, people: 0 }
+  try {
+    return await make()
+  } finally {
+    settings.bounds = usual
+  }
+}
+
 /** What a function needs to provoke an error code: a test app, a person and ways to make calls. */
 export interface RefusalContext {
   app: TestApp

@@ -10,7 +10,12 @@ import {
   type updateDomain as updateEndpoint
 } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { selectInCompany, updateById, updateInCompany } from '../../db/company-queries.ts'
+import {
+  lockCompanyRow,
+  selectInCompany,
+  updateById,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
@@ -22,7 +27,6 @@ import {
   type DomainCall,
   type DomainRow,
   domainNotFoundError,
-  lockCompanyRow,
   lockDomainRow
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'

@@ -7,6 +7,7 @@ import {
   countRows,
   deleteById,
   deleteInCompany,
+  lockCompanyRow,
   selectInCompany,
   updateById
 } from '../../db/company-queries.ts'
@@ -19,7 +20,6 @@ import {
   type DomainCall,
   hostTakenError,
   isHostProvedByAnyCompany,
-  lockCompanyRow,
   lockDomainRow
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
@@ -27,6 +27,7 @@ import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
@@ -39,7 +40,8 @@ interface Claim extends z.output<typeof endpoint.input> {
 /**
  * Creates a domain for a host that a company claims. Throws `host_not_allowed` if the installation
  * does not accept the host name. Throws `host_taken` if any company has proved the host or this
- * company has already claimed it.
+ * company has already claimed it. Throws `too_many_domains` or `too_many_claims` if the company has
+ * as many domains, or as many that are not proved yet, as it may have.
  */
 export async function createDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -50,12 +52,16 @@ export async function createDomain(
   const isOperatorElsewhere = by.permissions.includes('operator') && by.company_id !== company_id
   const now = deps.clock()
   const insert = async (tx: Tx) => {
+    await requireRoom(tx, deps, 'domains')
     const { theme, locale, company } = await inheritedFields(tx)
     const isTrusted = deps.dns === undefined || isLocalhost(host)
     const covering = isOperatorElsewhere ? [company_id, by.company_id] : [company_id]
     const coveredBy = isTrusted ? undefined : await findCoveringCompany(tx, covering, host)
     const needsProof = !isTrusted && coveredBy === undefined
-    if (needsProof && (await isHostProvedByAnyCompany(tx, host))) throw hostTakenError()
+    if (needsProof) {
+      if (await isHostProvedByAnyCompany(tx, host)) throw hostTakenError()
+      await requireRoom(tx, deps, 'unproved_domains')
+    }
     const { name = company, title = company, public: isPublic = false } = input
     const texts = { host, name, title, public: isPublic, locale: input.locale ?? locale }
     const id = newId(deps)
@@ -122,10 +128,11 @@ export async function deleteDomain(
  * Moves a domain to another company. The domain gets a new id and the values of `inheritedFields`.
  * Its other settings and its themes are removed. Throws `domain_needed` for the primary domain or
  * the only domain of the present company. Throws `host_taken` if the other company has claimed the
- * host too, and `not_found` if there is no such company.
+ * host too, `too_many_domains` if it has as many domains as it may have, and `not_found` if there is
+ * no such company.
  */
 export async function moveDomainToCompany(
-  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log'>,
+  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log' | 'settings'>,
   { company_id, by, id, to: target }: DomainCall & { to: string }
 ): Promise<DomainDetails> {
   const to = toCompanyId(target)
@@ -158,7 +165,11 @@ export async function moveDomainToCompany(
     })
     tx.afterCommit(() => deps.signals.domains.send(host))
   }
-  await withHostTakenError(() => inCompany(deps.db, company_id, move))
+  await inCompany(deps.db, to, async tx => {
+    // counted under a lock that ends after the move
+    await requireRoom(tx, deps, 'domains')
+    await withHostTakenError(() => inCompany(deps.db, company_id, move))
+  })
   try {
     await sendWaitingInvitations(deps, to)
   } catch (error) {
