@@ -20,6 +20,8 @@ export function createDnsLookup(servers: string[]): DnsLookup {
     async readTxt(name) {
       try {
         const records = await newResolver().resolveTxt(name)
+        // an alias that leads to a name without TXT records
+        if (records.length === 0) return { outcome: 'no_record', values: [] }
         // a long value is sent in several strings
         return { outcome: 'found', values: records.map(strings => strings.join('')) }
       } catch (error) {

@@ -200,11 +200,11 @@ async function applyAnswer(
 }
 
 /**
- * Returns the value of a TXT record without the quotes that some panels store with it, in lower
- * case: the expected values are hexadecimal digits.
+ * Returns the value of a TXT record as it is compared: without the quotes that some panels store
+ * with it, in lower case. The expected values are hexadecimal digits.
  */
 function unquoted(value: string): string {
-  return value.replace(/^[\s"'“”«»\\]+|[\s"'“”«»\\]+$/g, '').toLowerCase()
+  return value.replace(/^[^0-9a-z]+|[^0-9a-z]+$/gi, '').toLowerCase()
 }
 
 /**
