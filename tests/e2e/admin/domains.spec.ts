@@ -149,7 +149,7 @@ test('a name is judged while it is typed, and each step reads well in French, on
   await expect(field).toBeVisible()
   await field.focus()
   await page.keyboard.type('api.a')
-  await expect(page.getByText('appartiennent à l’API d’un autre hôte')).toBeVisible()
+  await expect(page.getByText('appartiennent à l’API d’un autre domaine')).toBeVisible()
   await field.fill('')
   await page.keyboard.type('docs.acme.nonsense')
   await page.keyboard.press('Enter')
