@@ -52,7 +52,7 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
   expect(await page.evaluate(() => scrollY)).toBe(0)
   await expect(page.getByText('Drop documents here, or choose them')).toBeHidden()
 
-  await page.getByRole('button', { name: 'Check another' }).click()
+  await page.getByRole('button', { name: 'Verify another' }).click()
   await expect(page.getByText('Drop documents here, or choose them')).toBeVisible()
   await expect(zone).toBeFocused()
   await expect(page.getByText('Earlier in this visit')).toBeVisible()
@@ -120,7 +120,7 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
 
 async function open(page: Page): Promise<void> {
   await page.goto('/en/verify')
-  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+  await expect(page.getByRole('button', { name: 'Verify', exact: true })).toBeEnabled()
 }
 
 function hashOf(text: string): string {
