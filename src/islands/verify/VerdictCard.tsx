@@ -26,12 +26,19 @@ interface VerdictProps {
  */
 export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
+  const { locale, t } = useTranslation()
   const description = describeVerdict(answer, check.subject)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={description.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
         <VerdictSeal description={description} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
+          <p className="wrap-anywhere text-ink-soft text-sm">
+            {check.name ?? t('verify.pasted')}
+            {check.size !== undefined && (
+              <span className="ms-3">{formatBytes(check.size, locale)}</span>
+            )}
+          </p>
           <VerdictLabel description={description} />
           {/* the margin keeps the word above it clear of the bar, however large the text is */}
           <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
@@ -101,15 +108,6 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
           {t('verify.details')}
         </summary>
         <dl className={`${factGrid} pt-3 print:pt-0`}>
-          <Fact name={t('verify.file')}>
-            <span className="break-words">{check.name ?? t('verify.pasted')}</span>
-            {subject === 'fingerprint' && check.name !== undefined && (
-              <span className="ms-3 text-ink-soft">{t('verify.pasted')}</span>
-            )}
-            {check.size !== undefined && (
-              <span className="ms-3 text-ink-soft">{formatBytes(check.size, locale)}</span>
-            )}
-          </Fact>
           <Fact name={t('verify.fingerprint')}>
             <Fingerprint sha256={sha256} />
           </Fact>
