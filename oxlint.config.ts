@@ -419,6 +419,7 @@ export const doors: Record<string, string[]> = {
   'src/server/domain/sessions': [
     'access-tokens.ts',
     'authentication.ts',
+    'caller-watch.ts',
     'download-links.ts',
     'api-key-secrets.ts',
     'logins.ts',

@@ -24,7 +24,7 @@ import {
   hostCompanyId
 } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
-import { streamWhileSignedIn } from './kit/while-signed-in.ts'
+import { streamWhileAllowed } from './kit/while-allowed.ts'
 
 export function mountDeposits(app: Api): void {
   mountIdempotent(app, createDeposit, async (input, c, key) => {
@@ -101,11 +101,7 @@ export function mountDeposits(app: Api): void {
     const deps = c.get('deps')
     const body = isHead
       ? null
-      : streamWhileSignedIn(
-          deps,
-          authenticatedCaller(c),
-          await deps.blobs.read(hostCompanyId(c), tag, part)
-        )
+      : streamWhileAllowed(c, await deps.blobs.read(hostCompanyId(c), tag, part))
     return new Response(body, {
       status: part ? 206 : 200,
       headers: {

@@ -25,9 +25,9 @@ import {
 import { recordUploadActivity, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
-import { closeConnectionWhenApiKeyEnds } from './api-key-revocation.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
+import { closeWhenCallerIsRefused } from './connection-end.ts'
 
 /**
  * Interval in milliseconds at which the progress of a running upload is recorded in the database.
@@ -85,7 +85,7 @@ async function readFile(
 ): Promise<DirectUploadFile> {
   const token = bearerToken(headers.authorization)
   const person = await admitCaller(deps, tenant, putDeposit, token, { address })
-  closeConnectionWhenApiKeyEnds(deps, person, response)
+  closeWhenCallerIsRefused(deps, tenant, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, parseQueryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {
