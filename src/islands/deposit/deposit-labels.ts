@@ -2,7 +2,6 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import { sealOfState } from '../../core/pages/state-looks.ts'
 import {
-  formatByteLimit,
   formatBytes,
   formatDateTime,
   formatPercent,
@@ -107,7 +106,7 @@ export function depositErrorText(
     const used = formatBytes(figures.used, locale)
     return t('errors.storage_limit_reached', {
       used,
-      limit: formatByteLimit(figures.limit, locale)
+      limit: formatBytes(figures.limit, locale)
     })
   }
   const rule = fields?.['name']

@@ -245,6 +245,7 @@ test('are created with a host, keys, a group and an administrator who is invited
   expect((await auditOf(opened.id)).map(({ action }) => action)).toEqual([
     'company.create',
     'user.invite',
+    'user.permissions',
     'user.activate',
     'company.update'
   ])
