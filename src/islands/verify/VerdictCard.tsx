@@ -102,12 +102,11 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
           <b className="text-base-content">{location.host}</b>
         </Around>
       </p>
-      <details className="group/facts" data-prints>
-        <summary className="flex min-h-6 w-fit cursor-pointer list-none items-center gap-2 text-secondary text-sm pointer-coarse:min-h-11 print:hidden">
-          <Icon name="chevron" className="size-4 transition-transform group-open/facts:rotate-90" />
+      <details data-prints>
+        <summary className="w-fit cursor-pointer text-secondary text-sm print:hidden">
           {t('verify.details')}
         </summary>
-        <dl className={`${factGrid} pt-3 print:pt-0`}>
+        <dl className={`${factGrid} pt-3`}>
           <Fact name={t('verify.fingerprint')}>
             <Fingerprint sha256={sha256} />
           </Fact>
