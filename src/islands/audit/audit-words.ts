@@ -111,8 +111,8 @@ export function describeChanges(
   const wordsOf = (field: string, value: unknown) => valueWords(field, value, { locale, t, names })
   return shown.map(({ field, before, after }: AuditChange) => {
     const isReplaced = pictures.includes(field) && before !== null && after !== null
-    // the sentence says that the person is enabled again
-    const isGone = isDeletion || (field === 'disabled' && after === null)
+    // the sentence says that the person or the company is enabled again
+    const isGone = isDeletion || (/^(?:disabled|suspended)$/.test(field) && after === null)
     const hasBefore = before !== null || (limits.includes(field) && action.endsWith('.update'))
     return {
       field,
@@ -181,11 +181,14 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
 
 function objectWords(field: string, value: object, around: Surroundings): string {
   const { locale, t } = around
-  if (field === 'disabled' && 'reason' in value && 'since' in value) {
-    return t('values.disabled', {
+  if ('reason' in value && 'since' in value) {
+    const words = t('values.disabled', {
       date: formatDateTime(new Date(String(value.since)), locale),
       reason: valueWords('reason', value.reason, around)
     })
+    if (!('verification' in value)) return words
+    const verification = valueWords('verification', value.verification, around)
+    return `${words}, ${t('named', { name: t('labels.verification'), value: verification })}`
   }
   return Object.entries(value)
     .map(([name, each]) =>
