@@ -167,7 +167,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
     }
     return value.map(each => valueWords(field, each, around)).join(', ')
   }
-  if (typeof value === 'object') return objectWords(field, value, around)
+  if (typeof value === 'object') return objectWords(value, around)
   if (pictures.includes(field)) return t('picture')
   const text = String(value)
   const named = names.find(({ id }) => id === text)
@@ -179,7 +179,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
   return word.length > longest ? `${word.slice(0, longest)}…` : word
 }
 
-function objectWords(field: string, value: object, around: Surroundings): string {
+function objectWords(value: object, around: Surroundings): string {
   const { locale, t } = around
   if ('reason' in value && 'since' in value) {
     const words = t('values.disabled', {
