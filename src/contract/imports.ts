@@ -50,6 +50,10 @@ export const importLimits = {
    * import (`UserImportOptions`).
    */
   groups: 50,
+  /** Maximum number of unknown groups that are named as reasons why a row is refused. */
+  unknownGroups: 5,
+  /** Maximum number of imports of a company that are kept, in any state. */
+  kept: 200,
   /**
    * Number of days from the creation of an import until the import and its rows are erased. Until
    * then the import can be undone.
@@ -62,10 +66,10 @@ export const importLimits = {
  * - `open`: rows are being stored.
  * - `checking`, `running`, `undoing`: a job is working; `progress` says how far it is.
  * - `checked`: every row has a verdict. Rows can be corrected, and the import can run.
- * - `done`: the run has ended; `result` says what it did. An import whose undo has failed
- *   returns to this state, and `failure` says why.
- * - `failed`: the check or the run has failed, and `failure` says why. It has changed no person,
- *   with the one exception that `ImportFailureReason` names. A new check is possible.
+ * - `done`: the run has ended; `result` says what it did, unless counting it has failed. An import
+ *   whose undo has failed returns to this state, and `failure` says why.
+ * - `failed`: the check or the run has failed, and `failure` says why. It has changed no person. A
+ *   new check is possible.
  * - `undone`: the undo has ended; `undone` says what it did.
  */
 export const ImportState = z.enum([
@@ -114,9 +118,7 @@ export const zeroImportCounts: ImportCounts = {
  *   because somebody has invited a person of the file.
  * - `interrupted`: an error occurred in the server, which has logged it.
  *
- * A failed check, run or undo has changed no person, with one exception. A run stores its changes
- * before it counts them. If the counting still fails after several attempts, the run ends with
- * `interrupted`, although its changes are stored.
+ * A failed check, run or undo has changed no person.
  */
 export const ImportFailureReason = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailureReason = z.infer<typeof ImportFailureReason>
@@ -166,7 +168,7 @@ export const Import = z.object({
    * the import has created. `changed`: existing people who now have the values of their rows.
    * `unchanged`: rows whose values the people had already. `skipped`: rows that were refused or
    * skipped. `differs`: whether these numbers differ from `counts`; pages then show an error.
-   * `null` before the run has ended.
+   * `null` before the run has ended, and if counting has failed.
    */
   result: z.nullable(
     z.object({
@@ -201,7 +203,7 @@ export type UserImportColumn = z.infer<typeof UserImportColumn>
  *   `changed_meanwhile` (the person was invited or changed after the check, so the run skipped the
  *   row).
  * - `username`: `format` (control characters or nothing visible), `too_long`.
- * - `groups`: `unknown` (no group has the name `value`), `too_many`.
+ * - `groups`: `unknown` (no group has the name `value`; at most five are named), `too_many`.
  * - `locale`: `unknown` (neither English nor French).
  */
 export const ImportRowReasonCode = z.enum([

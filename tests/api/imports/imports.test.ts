@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { activateUser, deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
-import { createGroup, deleteGroup } from '../../../src/contract/groups.ts'
+import { addGroupUser, createGroup, deleteGroup, removeGroupUser } from '../../../src/contract/groups.ts'
 import {
   checkImport,
   createImport,
@@ -488,6 +488,57 @@ test('undoes as one what nobody has touched, and says why it keeps the rest', as
   })
 })
 
+test('keeps a membership that somebody has given again, and says so', async () => {
+  const [again, stressed, plain] = [
+    await makePerson(app, true),
+    await makePerson(app, true),
+    await makePerson(app, true)
+  ]
+  const rows = [again, stressed, plain].map(({ email }) => ({ email }))
+  const { id } = await check(rows, { groups: [everybody] })
+  await run(id)
+  await ada.call(removeGroupUser, { groupId: everybody, userId: again.id })
+  await ada.call(addGroupUser, { groupId: everybody, user_id: again.id })
+  await ada.call(addGroupUser, { groupId: everybody, user_id: stressed.id })
+  expect(await undo(id)).toMatchObject({ undone: { removed: 0, restored: 1, kept: 2 } })
+  const groupsOf = async (email: string) => (await peopleOf([email]))[0].groups
+  expect(await groupsOf(again.email)).toContain('Lecteurs Été')
+  expect(await groupsOf(stressed.email)).toContain('Lecteurs Été')
+  expect(await groupsOf(plain.email)).not.toContain('Lecteurs Été')
+  const kept = (await ada.call(listImportRows, { id, kept: 'true' })).rows
+  expect(kept.map(row => row.kept)).toEqual(['changed', 'changed'])
+})
+
+test('keeps little of rows that are checked again and again', async () => {
+  const groups = Array.from({ length: 50 }, (_, at) => `é${at}`)
+  const names = groups.map(name => name.padEnd(30, 'x'))
+  const rows = Array.from({ length: 100 }, () => ({ email: newEmail(), groups: names }))
+  const sent = Buffer.byteLength(JSON.stringify(rows))
+  const { id, counts } = await check([...rows, { email: newEmail() }])
+  expect(counts).toMatchObject({ refused: 100, new: 1 })
+  const versions = async () => {
+    const { rows } = await app.owner.query(
+      `select count(distinct xmin::text)::int as writers, max(xmin::text) as last,
+              sum(pg_column_size(reasons))::int as reasons, sum(pg_column_size(import_row))::int as bytes
+         from import_row where import_id = $1`,
+      [id]
+    )
+    return rows[0]
+  }
+  const first = await versions()
+  expect(first.reasons).toBeLessThan(100 * 1_000)
+  expect(first.bytes).toBeLessThan(sent)
+  const { rows: size } = await app.owner.query('select kept_bytes::int from import where id = $1', [
+    id
+  ])
+  expect(size[0].kept_bytes).toBeGreaterThan(first.bytes)
+  for (let times = 0; times < 3; times++) {
+    await ada.call(checkImport, { id })
+    expect((await settled(id)).counts).toEqual(counts)
+  }
+  expect(await versions()).toEqual(first)
+})
+
 test('invites within the limits of a day, or nobody', async () => {
   const [quiet, loud] = [newEmail(), newEmail()]
   await run((await check([{ email: quiet }])).id)
@@ -592,6 +643,22 @@ test('gives up after five failures, with nothing changed', async () => {
   expect(await settled(id)).toMatchObject({ state: 'failed', failure: 'interrupted' })
   expect(await peopleOf([email])).toEqual([])
   expect(logLevelsOf(id)).toEqual(new Set(['error']))
+})
+
+test('says what it imported, and can undo it, although counting failed', async () => {
+  const email = newEmail()
+  const { id } = await check([{ email }])
+  const broken = await breakWrites('update of result on import')
+  await ada.call(runImport, { id, skip_refused: false })
+  for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
+    await app.owner.query('update import set leased_until = null where id = $1', [id])
+    await runImportsJob(app.deps).run(() => false, true)
+    await sleep(50)
+  }
+  await broken.mend()
+  expect(await settled(id)).toMatchObject({ state: 'done', failure: null, result: null })
+  expect(await peopleOf([email])).toHaveLength(1)
+  expect(await undo(id)).toMatchObject({ undone: { removed: 1 } })
 })
 
 /** Returns the log levels with which the service has logged errors of the import `id`. */

@@ -38,6 +38,7 @@ interface ReadRow {
   number: number
   cells: Cells
   bytes: number
+  kept_bytes: number
   faults: Reason[] | null
   email: string | null
   username: string | null
@@ -78,11 +79,12 @@ export async function storeUserImportRows(
       .where('import_id', '=', id)
       .where('number', '>=', from)
       .where('number', '<=', to)
-      .returning(['bytes', 'email'])
+      .returning(['bytes', 'kept_bytes', 'email'])
       .execute()
     await insertRows(tx, id, read)
     const stored_count = found.stored_count + read.length - former.length
-    const stored_bytes = found.stored_bytes + sumOf(read) - sumOf(former)
+    const stored_bytes = found.stored_bytes + sumOf(read, 'bytes') - sumOf(former, 'bytes')
+    const kept_more = sumOf(read, 'kept_bytes') - sumOf(former, 'kept_bytes')
     if (stored_bytes > importLimits.bytes) {
       throw new AppError('import_too_large', `The cells have ${stored_bytes} bytes`)
     }
@@ -90,7 +92,12 @@ export async function storeUserImportRows(
     const changed = { id, options: found.options, numbers, rows: [...former, ...read] }
     const counts = found.counts && (await checkAgain(tx, deps, changed))
     await updateById(tx, 'import', id)
-      .set({ stored_count, stored_bytes, counts: counts && JSON.stringify(counts) })
+      .set({
+        stored_count,
+        stored_bytes,
+        kept_bytes: sql<number>`kept_bytes + ${kept_more}`,
+        counts: counts && JSON.stringify(counts)
+      })
       .execute()
     return readImport(tx, id)
   })
@@ -222,7 +229,28 @@ function readRow(number: number, sent: Cells): ReadRow {
   // the texts alone, so that a file within the limits can be stored
   const bytes = Buffer.byteLength(Object.values(cells).flat().join(''))
   const read = { number, cells, bytes, email, username, group_names, locale }
-  return { ...read, faults: faults.length > 0 ? faults : null }
+  const kept_bytes = keptBytes([read, faults, faults, possibleReasons(group_names)])
+  return { ...read, kept_bytes, faults: faults.length > 0 ? faults : null }
+}
+
+/** What the database needs for a row beside its values: headers, ids and entries of indexes. */
+const rowOverheadBytes = 300
+
+/**
+ * Returns what a row takes up in the database, with all that a check may write into it. It is counted
+ * when the row is stored, because a check must not fail for want of room.
+ */
+function keptBytes(values: unknown[]): number {
+  return rowOverheadBytes + Buffer.byteLength(JSON.stringify(values))
+}
+
+/** More reasons than a check stores with a row that names these groups. */
+function possibleReasons(group_names: string[]): Reason[] {
+  return [
+    ...group_names.map((name): Reason => ({ column: 'groups', code: 'unknown', value: shortened(name) })),
+    { column: 'email', code: 'duplicate', row: importLimits.rows },
+    { column: 'email', code: 'administrator' }
+  ]
 }
 
 function readEmail(cell: string, faults: Reason[]): string | null {
@@ -289,15 +317,17 @@ function shortened(text: string): string {
 async function insertRows(tx: Tx, id: string, rows: ReadRow[]): Promise<void> {
   await sql`
     insert into import_row (
-      company_id, import_id, number, cells, bytes, faults, email, username, locale, group_names
+      company_id, import_id, number, cells, bytes, kept_bytes, faults, email, username, locale,
+      group_names
     )
-    select ${tx.companyId}, ${id}, number, cells, bytes, faults, email, username, locale, group_names
+    select ${tx.companyId}, ${id}, number, cells, bytes, kept_bytes, faults, email, username, locale,
+           group_names
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (
-        number integer, cells jsonb, bytes integer, faults jsonb, email text, username text,
+        number integer, cells jsonb, bytes integer, kept_bytes integer, faults jsonb, email text, username text,
         locale text, group_names text[]
       )`.execute(tx)
 }
 
-function sumOf(rows: { bytes: number }[]): number {
-  return rows.reduce((sum, { bytes }) => sum + bytes, 0)
+function sumOf<Name extends string>(rows: Record<Name, number>[], name: Name): number {
+  return rows.reduce((sum, row) => sum + row[name], 0)
 }
