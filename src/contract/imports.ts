@@ -231,7 +231,11 @@ export type NotUndoneReason = z.infer<typeof NotUndoneReason>
 
 /** The cells of a row as the caller sends them. An absent or empty cell changes nothing. */
 const UserCells = {
-  /** The e-mail, in any spelling that the sign-in accepts. It identifies the person. */
+  /**
+   * The e-mail, in any spelling that the sign-in accepts. It identifies the person. A link
+   * (`mailto:iris@example.com`) and a mailbox (`Iris Vale <iris@example.com>`) are also accepted.
+   * Invisible marks at both ends of all cells are ignored.
+   */
   email: z.string(),
   /** The person's name. If absent, a new person gets the part of the e-mail before the `@`. */
   username: z.optional(z.string()),

@@ -58,10 +58,10 @@ export function PastImports({ kind, undoQuestion }: ImportWizardProps) {
               {item.state === 'done' && (
                 <UndoImport
                   kind={kind}
-                  id={item.id}
+                  item={item}
                   label={t('imports.wizard.past.undo')}
                   name={t('imports.wizard.past.undoNamed', { name: item.file_name })}
-                  question={undoQuestion}
+                  undoQuestion={undoQuestion}
                   onUndo={() => void past.load()}
                 />
               )}

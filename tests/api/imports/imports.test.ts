@@ -4,7 +4,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { activateUser, deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
-import { addGroupUser, createGroup, deleteGroup, removeGroupUser } from '../../../src/contract/groups.ts'
+import {
+  addGroupUser,
+  createGroup,
+  deleteGroup,
+  removeGroupUser
+} from '../../../src/contract/groups.ts'
 import {
   checkImport,
   createImport,
@@ -193,7 +198,7 @@ test('judges messy cells, and none of them makes a call fail', async () => {
     { email: '\u0000@example.com' },
     { email: ada.email, username: 'Owned' },
     { email: newEmail(), groups: Array.from({ length: 60 }, (_, n) => `Group ${n}`) },
-    { email: newEmail(), username: '\u202etxt.exe' }
+    { email: newEmail(), username: 'exe.\u202etxt' }
   ]
   const { id, counts } = await check(rows)
   expect(counts).toEqual({ new: 1, changed: 0, unchanged: 0, refused: 12, skipped: 0 })
@@ -227,6 +232,28 @@ test('judges messy cells, and none of them makes a call fail', async () => {
   expect(await peopleOf([ada.email])).toMatchObject([
     { username: 'Ada Lovelace', permissions: ['admin'] }
   ])
+})
+
+test('reads links and mailboxes, and drops invisible marks around all cells', async () => {
+  const emails = Array.from({ length: 5 }, newEmail)
+  const [a, b, c, d, e] = emails
+  const done = await run(
+    (
+      await check([
+        { email: `\u200b${a}`, username: '\u200bZero Width\u200e' },
+        { email: `${b}\u200e`, groups: ['\u2060Lecteurs Été\u200b'] },
+        { email: `\u202a${c}\u202c`, locale: '\ufefffr\u00a0' },
+        { email: `mailto:${d}` },
+        { email: `"Mai, Lbox" <${e}>` }
+      ])
+    ).id
+  )
+  expect(done.result).toMatchObject({ created: 5, skipped: 0 })
+  const found = new Map((await peopleOf(emails)).map(person => [person.email, person]))
+  expect(found.size).toBe(5)
+  expect(found.get(a)).toMatchObject({ username: 'Zero Width' })
+  expect(found.get(b)).toMatchObject({ groups: ['Lecteurs Été'] })
+  expect(found.get(c)).toMatchObject({ locale: 'fr' })
 })
 
 test('understands a language by its name in either language, and by a longer tag', async () => {

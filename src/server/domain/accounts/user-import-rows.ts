@@ -12,7 +12,7 @@ import {
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { Username } from '../../../contract/users.ts'
-import { canonicalEmail } from '../../../core/input/email.ts'
+import { readPastedEmail, trimInvisible } from '../../../core/input/pasted-text.ts'
 import { foldText } from '../../../core/text/search-words.ts'
 import {
   deleteInCompany,
@@ -222,8 +222,8 @@ function readRow(number: number, sent: Cells): ReadRow {
     ...(sent.locale === undefined ? {} : { locale: storable(sent.locale) })
   }
   const faults: Reason[] = []
-  const email = readEmail(sent.email, faults)
-  const username = readUsername(sent.username ?? '', faults)
+  const email = readEmail(trimInvisible(sent.email), faults)
+  const username = readUsername(trimInvisible(sent.username ?? ''), faults)
   const group_names = readGroups(cells.groups ?? [], faults)
   const locale = readLocale(cells.locale ?? '', faults)
   // the texts alone, so that a file within the limits can be stored
@@ -247,26 +247,28 @@ function keptBytes(values: unknown[]): number {
 /** More reasons than a check stores with a row that names these groups. */
 function possibleReasons(group_names: string[]): Reason[] {
   return [
-    ...group_names.map((name): Reason => ({ column: 'groups', code: 'unknown', value: shortened(name) })),
+    ...group_names.map(
+      (name): Reason => ({ column: 'groups', code: 'unknown', value: shortened(name) })
+    ),
     { column: 'email', code: 'duplicate', row: importLimits.rows },
     { column: 'email', code: 'administrator' }
   ]
 }
 
 function readEmail(cell: string, faults: Reason[]): string | null {
-  if (cell.trim() === '') {
+  if (cell === '') {
     faults.push({ column: 'email', code: 'required' })
     return null
   }
-  const email = canonicalEmail(cell)
+  const email = readPastedEmail(cell)
   if (email !== undefined) return email
-  const isLong = cell.trim().length > 254
+  const isLong = cell.length > 254
   faults.push({ column: 'email', code: isLong ? 'too_long' : 'format' })
   return null
 }
 
 function readUsername(cell: string, faults: Reason[]): string | null {
-  if (cell.trim() === '') return null
+  if (cell === '') return null
   const parsed = Username.safeParse(cell)
   if (parsed.success) return parsed.data
   const isLong = parsed.error.issues.some(({ code }) => code === 'too_big')
@@ -275,7 +277,7 @@ function readUsername(cell: string, faults: Reason[]): string | null {
 }
 
 function readGroups(names: string[], faults: Reason[]): string[] {
-  const given = [...new Set(names.map(name => name.trim()).filter(Boolean))]
+  const given = [...new Set(names.filter(Boolean))]
   if (given.length <= importLimits.groups) return given
   faults.push({ column: 'groups', code: 'too_many' })
   return []
@@ -288,23 +290,21 @@ const languages: [locale: string, ...names: string[]][] = [
 ]
 
 function readLocale(cell: string, faults: Reason[]): string | null {
-  if (cell.trim() === '') return null
+  if (cell === '') return null
   // `fr-FR` is read as `fr`
-  const [, word = ''] = /^([a-z]+)(?:[-_][a-z]{2})?$/.exec(foldText(cell.trim())) ?? []
+  const [, word = ''] = /^([a-z]+)(?:[-_][a-z]{2})?$/.exec(foldText(cell)) ?? []
   const found = languages.find(([, ...names]) => names.includes(word))
   if (found) return found[0]
-  faults.push({ column: 'locale', code: 'unknown', value: shortened(cell.trim()) })
+  faults.push({ column: 'locale', code: 'unknown', value: shortened(cell) })
   return null
 }
 
 /**
- * Returns the text of a cell without white space around it. Replaces characters that the database
- * cannot store, and shortens texts that are too long.
+ * Returns the text of a cell without blanks and invisible marks around it. Replaces characters that
+ * the database cannot store, and shortens texts that are too long.
  */
 function storable(cell: string): string {
-  // the ends of a long text, so that trimming it is not quadratic
-  return cell
-    .trim()
+  return trimInvisible(cell)
     .slice(0, importLimits.cell + 1)
     .toWellFormed()
     .replaceAll('\0', '\ufffd')
