@@ -55,7 +55,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
         </h2>
         <p className="meta">{t('imports.wizard.columns.hint')}</p>
       </div>
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         {kind.fields.map(({ name, joins }) => {
           const column = mapping[name]
           const value =

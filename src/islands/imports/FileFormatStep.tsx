@@ -64,7 +64,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
           })}
         </p>
       </div>
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         <FieldFrame
           label={t('imports.wizard.read.delimiter')}
           control={props => (
