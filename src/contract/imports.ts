@@ -289,7 +289,8 @@ export const listImports = listEndpoint({
 
 /**
  * Creates an import of people. It has no rows yet. Fails with `too_many_imports` if the company has
- * 20 imports that are neither done nor undone.
+ * 20 imports that are neither done nor undone, and with `too_many_kept_imports` if it has 200 imports
+ * in all.
  */
 export const createImport = endpoint({
   method: 'POST',
@@ -308,7 +309,7 @@ export const createImport = endpoint({
     locale: z.optional(z.enum(['en', 'fr']))
   }),
   output: Import,
-  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused', 'too_many_imports']
+  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused', 'too_many_imports', 'too_many_kept_imports']
 })
 
 /** Returns an import with its state and counts. */
@@ -324,7 +325,8 @@ export const getImport = endpoint({
  * Stores consecutive rows of an import, the first under the number `from`. Overwrites rows that are
  * stored already. Faulty cells are stored, too: only the check finds them. If the import has been
  * checked already, these rows and all rows with the same e-mails get new verdicts before the call
- * returns. Fails with `import_state` unless the state is `open`, `checked` or `failed`.
+ * returns. Fails with `import_state` unless the state is `open`, `checked` or `failed`, and with
+ * `too_many_import_bytes` if all imports of the company together would take up too much.
  */
 export const storeImportRows = endpoint({
   method: 'PUT',
@@ -339,7 +341,7 @@ export const storeImportRows = endpoint({
       .check(z.minLength(1), z.maxLength(importLimits.rowsPerCall))
   }),
   output: Import,
-  errors: ['import_state', 'import_too_large']
+  errors: ['import_state', 'import_too_large', 'too_many_import_bytes']
 })
 
 /**
@@ -400,7 +402,8 @@ export const skipImportRows = endpoint({
 })
 
 /**
- * Starts the run of a checked import. With `skip_refused`, the run leaves out refused rows, and
+ * Starts the run of a checked import. Fails with `too_many_people` if the company would have more
+ * people than it may have. With `skip_refused`, the run leaves out refused rows, and
  * rows whose person was invited or changed after the check. Without `skip_refused`, the run makes
  * either all changes or none, and the call fails with `import_refused_rows` if a row is refused. A
  * run never grants a permission, never changes a password and never changes an administrator. Fails
@@ -413,7 +416,7 @@ export const runImport = endpoint({
   status: 202,
   input: z.strictObject({ id: Id, skip_refused: z.boolean() }),
   output: Import,
-  errors: ['import_state', 'import_refused_rows']
+  errors: ['import_state', 'import_refused_rows', 'too_many_people']
 })
 
 /**

@@ -566,6 +566,66 @@ test('keeps little of rows that are checked again and again', async () => {
   expect(await versions()).toEqual(first)
 })
 
+test('keeps no more bytes of all imports than a company may have, however many calls race', async () => {
+  const { settings } = app.deps
+  const usual = settings.bounds
+  const keptBytes = async () => {
+    const { rows } = await app.owner.query(
+      'select coalesce(sum(kept_bytes), 0)::int as bytes from import where company_id = $1',
+      [company]
+    )
+    return rows[0].bytes
+  }
+  const rows = (name: string) => [{ email: newEmail(), username: name }]
+  const input = { file_name: 'people.csv', rows: 8, bytes: 1000, send_invitations: false }
+  const { id } = await ada.call(createImport, input)
+  const before = await keptBytes()
+  await ada.call(storeImportRows, { id, from: 1, rows: rows('Iris') })
+  const one = (await keptBytes()) - before
+  const limit = before + 3 * one + one / 2
+  settings.bounds = { ...usual, importBytes: limit }
+  try {
+    const racing = Array.from({ length: 6 }, (_, at) =>
+      ada.call(storeImportRows, { id, from: at + 2, rows: rows('Iris') })
+    )
+    const refused = (await Promise.allSettled(racing)).flatMap(answer =>
+      answer.status === 'rejected' ? answer.reason : []
+    )
+    expect(refused).toHaveLength(4)
+    for (const error of refused) {
+      expect(error).toMatchObject({
+        status: 409,
+        code: 'too_many_import_bytes',
+        figures: { used: before + 3 * one, limit }
+      })
+    }
+    // the same rows again, and shorter ones, take up no more
+    await ada.call(storeImportRows, { id, from: 1, rows: rows('I') })
+    await ada.call(deleteImport, { id })
+    expect(await keptBytes()).toBe(before)
+  } finally {
+    settings.bounds = usual
+  }
+})
+
+test('refuses a row by which a person would be in too many groups', async () => {
+  const person = await makePerson(app, true)
+  const { rows: groups } = await app.owner.query(
+    `insert into "group" (company_id, id, name, is_default, features, created_at)
+     select $1, gen_random_uuid(), 'Choir ' || n, false, '{}', now() from generate_series(1, 100) n
+     returning id`,
+    [company]
+  )
+  await app.owner.query(
+    `insert into group_user (company_id, group_id, user_id)
+     select $1, unnest($2::uuid[]), $3`,
+    [company, groups.slice(0, 99).map(({ id }) => id), person.id]
+  )
+  const row = { email: person.email, groups: ['Choir 100', 'Lecteurs Été'] }
+  expect(await verdictsOf((await check([row])).id)).toEqual([['refused', 'groups too_many']])
+  await app.owner.query('delete from group_user where user_id = $1', [person.id])
+})
+
 test('invites within the limits of a day, or nobody', async () => {
   const [quiet, loud] = [newEmail(), newEmail()]
   await run((await check([{ email: quiet }])).id)

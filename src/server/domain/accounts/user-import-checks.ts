@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { importLimits } from '../../../contract/imports.ts'
+import { maxGroupsPerPerson } from '../../../contract/kit/limits.ts'
 import type { StoredUserImportOptions } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -77,6 +78,12 @@ export async function checkUserImportRows(
           ) as joined
         ) membership
         cross join lateral (
+          select cardinality(joined) > 0 and cardinality(joined) + (
+            select count(*) from group_user
+             where group_user.company_id = ${company_id} and group_user.user_id = person.id
+          ) > ${maxGroupsPerPerson} as is_over
+        ) groups
+        cross join lateral (
           select coalesce(import_row.username <> person.username, false)
               or coalesce(import_row.locale <> person.locale, false)
               or cardinality(joined) > 0 as differs
@@ -86,6 +93,7 @@ export async function checkUserImportRows(
         ) earlier
         cross join lateral (
           select coalesce(import_row.faults, '[]') || coalesce(named.faults, '[]')
+            || case when is_over then '[{"column": "groups", "code": "too_many"}]'::jsonb else '[]' end
             || case when earlier.number is null then '[]' else jsonb_build_array(
                  jsonb_build_object('column', 'email', 'code', 'duplicate', 'row', earlier.number)
                ) end

@@ -24,6 +24,7 @@ import type { StoredUserImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { checkUserImportRows, findRowsToRecheck } from './user-import-checks.ts'
 
 type Sent = z.output<typeof endpoints.storeImportRows.input>
@@ -55,10 +56,11 @@ const readAtOnce = 250
 /**
  * Stores rows of an import of people. Replaces stored rows with the same numbers. If the import has
  * been checked, checks these rows again, and other rows with the same e-mails if their verdicts are
- * out of date. Throws `import_too_large` if the cells of the import exceed 25 MB.
+ * out of date. Throws `import_too_large` if the cells of the import exceed 25 MB, and
+ * `too_many_import_bytes` if the imports of the company exceed what it may keep.
  */
 export async function storeUserImportRows(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   { company_id, id, from, rows }: Storing
 ): Promise<Import> {
   const read: ReadRow[] = []
@@ -88,6 +90,7 @@ export async function storeUserImportRows(
     if (stored_bytes > importLimits.bytes) {
       throw new AppError('import_too_large', `The cells have ${stored_bytes} bytes`)
     }
+    await requireRoom(tx, deps, 'import_bytes', kept_more)
     const numbers = read.map(({ number }) => number)
     const changed = { id, options: found.options, numbers, rows: [...former, ...read] }
     const counts = found.counts && (await checkAgain(tx, deps, changed))
@@ -251,6 +254,7 @@ function possibleReasons(group_names: string[]): Reason[] {
       (name): Reason => ({ column: 'groups', code: 'unknown', value: shortened(name) })
     ),
     { column: 'email', code: 'duplicate', row: importLimits.rows },
+    { column: 'groups', code: 'too_many' },
     { column: 'email', code: 'administrator' }
   ]
 }
