@@ -309,7 +309,13 @@ export const createImport = endpoint({
     locale: z.optional(z.enum(['en', 'fr']))
   }),
   output: Import,
-  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused', 'too_many_imports', 'too_many_kept_imports']
+  errors: [
+    'host_needed',
+    'idempotency_in_flight',
+    'idempotency_key_reused',
+    'too_many_imports',
+    'too_many_kept_imports'
+  ]
 })
 
 /** Returns an import with its state and counts. */

@@ -45,14 +45,7 @@ const fields: ImportField[] = [
   {
     name: 'username',
     isRequired: false,
-    headings: [
-      'Name',
-      'Full name',
-      'Display name',
-      'Nom',
-      'Nom complet',
-      'Nom affiché'
-    ],
+    headings: ['Name', 'Full name', 'Display name', 'Nom', 'Nom complet', 'Nom affiché'],
     lesserHeadings: ['Username', 'Utilisateur', 'Nom d’utilisateur', 'Login', 'Identifiant'],
     otherWords: [
       ...['first', 'given', 'fore', 'middle', 'additional', 'last', 'sur', 'family', 'maiden'],

@@ -59,26 +59,24 @@ test('a file is read in pieces of 10 MB, and with a comma where nothing separate
   expect(batches.map(({ rows }) => rows.length)).toEqual([10, 10, 5])
 })
 
-test.each<Encoding>([
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'windows-1252'
-])('recognizes %s, also where the first letters are plain', async encoding => {
-  const rows = ['email;name', ...Array(20_000).fill('ann@example.com;Ann'), 'zoe@example.com;Zoé']
-  const text = `${rows.join('\r\n')}\r\n`
-  const file = new Blob([encodeText(text, encoding, false) ?? ''])
-  const found = await inspectFile(file)
-  expect(found).toMatchObject({
-    kind: 'text',
-    dialect: { delimiter: ';', encoding, hasMark: false, newline: '\r\n' }
-  })
-  if (found.kind !== 'text') return
-  expect(found.rows).toHaveLength(200)
-  expect(found.rows[1]).toEqual({ row: 2, cells: ['ann@example.com', 'Ann'] })
-  const counted = await countRowsAndFaults(file, found.dialect)
-  expect(counted).toEqual({ rows: 20_002, columns: 2, blank: [], faults: {} })
-})
+test.each<Encoding>(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])(
+  'recognizes %s, also where the first letters are plain',
+  async encoding => {
+    const rows = ['email;name', ...Array(20_000).fill('ann@example.com;Ann'), 'zoe@example.com;Zoé']
+    const text = `${rows.join('\r\n')}\r\n`
+    const file = new Blob([encodeText(text, encoding, false) ?? ''])
+    const found = await inspectFile(file)
+    expect(found).toMatchObject({
+      kind: 'text',
+      dialect: { delimiter: ';', encoding, hasMark: false, newline: '\r\n' }
+    })
+    if (found.kind !== 'text') return
+    expect(found.rows).toHaveLength(200)
+    expect(found.rows[1]).toEqual({ row: 2, cells: ['ann@example.com', 'Ann'] })
+    const counted = await countRowsAndFaults(file, found.dialect)
+    expect(counted).toEqual({ rows: 20_002, columns: 2, blank: [], faults: {} })
+  }
+)
 
 test('says what is wrong with the rows', async () => {
   const text = 'a,b\n1\n\n1,2,3\n"x"y",2\n\0,1\n"open,2\n3,4\n'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import {
   fieldOfEachHeading,
-  guessMapping,
   findHeadingRow,
+  guessMapping,
   type ImportField,
   withAssignedColumn
 } from '../../../../src/core/csv/columns.ts'
