@@ -108,7 +108,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
         control={props => (
           <select
             {...props}
-            className="select w-full"
+            className="select w-full truncate"
             value={dialect.hasHeader ? dialect.firstRow : ''}
             onChange={({ currentTarget: { value } }) =>
               change({ hasHeader: value !== '', firstRow: value === '' ? 1 : Number(value) })
