@@ -31,7 +31,7 @@ import {
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
-import { findPrimaryDomain } from './served-hosts.ts'
+import { findPrimaryDomain, isLeftLocalhost } from './served-hosts.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -214,7 +214,7 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
       select first.id from domain first
        where first.company_id = domain.company_id and first.verified_at is not null
          and first.host not like '*%'
-       order by first.is_primary desc, first.host = 'localhost', first.id
+       order by first.is_primary desc, ${isLeftLocalhost('first')}, first.id
        limit 1), false)`.as('primary')
   ])
 }
