@@ -8,7 +8,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
-import { includesEtag } from '../../../core/http-headers/etags.ts'
+import { etagVersions, includesEtag } from '../../../core/http-headers/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'
@@ -53,7 +53,7 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
   app.on(endpoint.method, honoPath(endpoint.path), async c => {
     await admit(c, endpoint)
     const input = parseInput(endpoint, withPath(await payload(c, endpoint), c.req.param()))
-    if (endpoint.versioned) c.set('expectedVersion', versionOf(c.req.header('if-match')))
+    if (endpoint.versioned) c.set('expectedVersion', versionsOf(c.req.header('if-match')))
     const output = endpoint.output.parse(await run(input, c))
     if (endpoint.versioned && isUnchanged(c, endpoint, output)) return c.body(null, 304)
     return endpoint.status === 204
@@ -120,13 +120,12 @@ export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.Zo
 }
 
 /**
- * Parses the header `If-Match`: `'"7"'` → `7`. Returns undefined for `*` and for no header, which
- * both accept any version.
+ * Returns the versions that a header `If-Match` names, or undefined if it accepts any version
+ * (`*`, or no header). Throws for a header that is no list of ETags.
  */
-function versionOf(ifMatch: string | undefined): number | undefined {
-  if (ifMatch === undefined || ifMatch === '*') return undefined
-  const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
-  if (version !== undefined) return Number(version)
+function versionsOf(ifMatch: string | undefined): number[] | undefined {
+  const versions = ifMatch === undefined ? undefined : etagVersions(ifMatch)
+  if (versions !== 'malformed') return versions
   throw invalidFieldError('if-match', { rule: 'format', detail: 'a version in quotes' })
 }
 
