@@ -17,6 +17,7 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { parseStoredTheme } from './canonical-svg.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,
@@ -132,7 +133,7 @@ export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
     .select('domain.theme')
     .executeTakeFirst()
   if (!row) throw domainNotFoundError()
-  return { ...domainOf(row), theme: Theme.parse(row.theme) }
+  return { ...domainOf(row), theme: parseStoredTheme(row.theme) }
 }
 
 /**

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
-import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
+import { Colors, type DomainConfig, HostName, Locale } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, inNoCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { parseStoredTheme } from './canonical-svg.ts'
 import type { DomainRow } from './domain-rows.ts'
 import { isLocalhost } from './host-names.ts'
 
@@ -296,7 +297,7 @@ export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: str
 }
 
 function configOf(row: HostRow): DomainConfig {
-  const theme = Theme.parse(row.theme)
+  const theme = parseStoredTheme(row.theme)
   return {
     id: row.domain_id,
     name: row.name,
