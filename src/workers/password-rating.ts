@@ -38,7 +38,9 @@ export function ratePassword(password: string, words: string[]): PasswordStrengt
 function withoutGuessable(password: string, words: string[]): string {
   const longestFirst = words.map(fold).toSorted((a, b) => b.length - a.length)
   const unknown = longestFirst.reduce((left, word) => left.replaceAll(word, ' '), fold(password))
-  const undated = unknown.replace(/(?<!\d)(?:19|20)\d\d(?!\d)/g, ' ').replace(/[^\p{L}\p{N}]+/gu, ' ')
+  const undated = unknown
+    .replace(/(?<!\d)(?:19|20)\d\d(?!\d)/g, ' ')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
   return undated.length > maxRepeated ? undated : withoutRepetitions(undated)
 }
 

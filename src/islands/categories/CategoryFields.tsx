@@ -1,9 +1,9 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
 import {
+  acceptsPictures,
   mediaKindNames,
   mediaTypesByKind,
-  acceptsPictures,
   separateCompleteMediaKinds
 } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'

@@ -55,7 +55,6 @@ export function refusals({ app, ada, ask }: RefusalContext): Refusals {
     'createApiKey too_many_keys': () => full('createApiKey'),
     'createCompanyApiKey confirmation_required': async () =>
       unconfirmed('createCompanyApiKey', await ofCompany()),
-    'createCompanyApiKey too_many_keys': async () =>
-      full('createCompanyApiKey', await ofCompany())
+    'createCompanyApiKey too_many_keys': async () => full('createCompanyApiKey', await ofCompany())
   }
 }

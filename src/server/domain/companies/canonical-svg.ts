@@ -1,6 +1,6 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes'
-import { AppError } from '../../../contract/kit/errors.ts'
 import { Theme } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { drawingCost, type SvgElement } from './svg-drawing-cost.ts'
 import {
   parseDeclarations,

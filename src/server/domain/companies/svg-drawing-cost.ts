@@ -148,7 +148,7 @@ class Drawing {
     if (parent !== undefined) this.#applyPaint(parent, context, extent)
     if (paint.name !== 'pattern') return
     const scale = context.scale * scaleOf(paint.attributes.get('patternTransform') ?? '')
-    const isInUnits = this.#isInUserSpace(paint)
+    const isInUnits = paint.attributes.get('patternUnits') === 'userSpaceOnUse'
     const sideOf = (name: 'width' | 'height') => {
       const side = lengthOf(
         paint.attributes.get(name) ?? '0',
@@ -158,11 +158,6 @@ class Drawing {
     }
     this.#spend((tileCost * sideOf('width') * sideOf('height')) / (shown.w * shown.h))
     this.#drawContent(id, context)
-  }
-
-  #isInUserSpace(pattern: SvgElement): boolean {
-    // what a pattern does not say, it has from the one to which it refers; the larger size counts
-    return pattern.attributes.get('patternUnits') === 'userSpaceOnUse'
   }
 
   /** Counts a filter. What it blurs or thickens has to be drawn that far beyond the picture. */
@@ -204,7 +199,10 @@ class Drawing {
   #drawReferenced(id: string | undefined, context: Context): void {
     const target = id === undefined ? undefined : this.#byId.get(id)
     if (!target) return
-    if (target.name !== 'symbol') return this.draw(target, context)
+    if (target.name !== 'symbol') {
+      this.draw(target, context)
+      return
+    }
     this.#spend(1)
     const scale = target.attributes.has('viewBox') ? Number.POSITIVE_INFINITY : context.scale
     const here = this.#enter(target, { ...context, scale })

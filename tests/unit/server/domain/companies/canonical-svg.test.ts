@@ -9,6 +9,7 @@ import {
 import { maxDrawingCost } from '../../../../../src/server/domain/companies/svg-drawing-cost.ts'
 import { demoTheme } from '../../../../../src/server/domain/demo/demo-theme.ts'
 import { designToolPictures } from '../../../../helpers/design-tool-pictures.ts'
+import { nestedPictures } from '../../../../helpers/nested-pictures.ts'
 import {
   goodPictures as good,
   hostilePictures as hostile,
@@ -16,7 +17,6 @@ import {
   svgNamespaceAttribute,
   xlinkNamespaceAttribute
 } from '../../../../helpers/pictures.ts'
-import { nestedPictures } from '../../../../helpers/nested-pictures.ts'
 import { runCount } from '../../../../helpers/soak.ts'
 
 describe('a picture', () => {
