@@ -84,8 +84,11 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     const original = await parts.hash(file, { onProgress, signal })
     signal.throwIfAborted()
     if (expected && expected.original !== original) return false
-    list.change(entry, { status: 'preparing' })
-    const reduction = mayReduce(entry) ? await parts.reduce(file, { signal }) : undefined
+    let reduction: ReducedPictureWithTransform | undefined
+    if (mayReduce(entry)) {
+      if (entry.type.startsWith('image/')) list.change(entry, { status: 'preparing' })
+      reduction = await parts.reduce(file, { signal })
+    }
     const stored = reduction ? await parts.hash(reduction.blob, { signal }) : original
     signal.throwIfAborted()
     if (expected && expected.stored !== stored) {
@@ -375,6 +378,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     expectRecord,
     updateRequest,
     checkRecords,
+    /** Stores what the browser needs to continue the deposit after a reload. */
+    remember,
     forgetRecord: (entry: DepositEntry) => void recording.delete(entry)
   }
 }

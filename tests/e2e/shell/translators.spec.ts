@@ -1,7 +1,7 @@
 import { expect, type Page, test } from '@playwright/test'
 import {
   chooseFiles,
-  fillSignIn,
+  expectSignedInAt,
   homeAddress,
   password,
   siteAddress,
@@ -16,20 +16,22 @@ type Manner = (typeof manners)[number]
 
 for (const manner of manners) {
   test(`sign-in works at the first try on a translated page: a translator that ${manner}`, async ({
-    page
+    page,
+    browser
   }) => {
+    const elsewhere = await browser.newPage()
+    const email = await startSession(elsewhere, homeAddress(), { chosen: password })
+    await elsewhere.close()
     const faults = watchFaults(page)
-    const email = await startSession(page, homeAddress(), { chosen: password })
-    await page.context().clearCookies()
     await page.goto(`${homeAddress()}/sign-in`)
     await expect(page.locator('main form [type=submit]')).toBeEnabled()
     await translate(page, manner)
     // an error and the reaction to it change what was translated
-    await fillSignIn(page, email, '')
+    await submit(page, email, '')
     await expect(page.locator('main form')).toContainText('[VALUE IS REQUIRED]')
     const loads = countLoads(page)
-    await fillSignIn(page, email, password)
-    await page.waitForURL(/\/en\/?$/)
+    await submit(page, email, password)
+    await expectSignedInAt(page, /\/en\/?$/)
     expect(loads()).toBe(0)
     expect(faults).toEqual([])
   })
@@ -60,10 +62,15 @@ for (const manner of manners) {
     }
     await page.getByRole('button', { name: /DISMISS/ }).click()
     await expect(page.locator('main li[data-status]')).toHaveCount(0)
-    await expect(page.locator('main')).toContainText('[WHAT IS KEPT]'.slice(0, 1))
     expect(loads()).toBe(0)
     expect(faults).toEqual([])
   })
+}
+
+async function submit(page: Page, email: string, chosen: string): Promise<void> {
+  await page.locator('input[name=email]').fill(email)
+  await page.locator('input[name=password]').fill(chosen)
+  await page.locator('main form [type=submit]').click()
 }
 
 function countLoads(page: Page): () => number {
