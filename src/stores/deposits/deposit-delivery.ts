@@ -84,11 +84,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     const original = await parts.hash(file, { onProgress, signal })
     signal.throwIfAborted()
     if (expected && expected.original !== original) return false
-    let reduction: ReducedPictureWithTransform | undefined
-    if (mayReduce(entry)) {
-      if (entry.type.startsWith('image/')) list.change(entry, { status: 'preparing' })
-      reduction = await parts.reduce(file, { signal })
-    }
+    list.change(entry, { status: 'preparing' })
+    const reduction = mayReduce(entry) ? await parts.reduce(file, { signal }) : undefined
     const stored = reduction ? await parts.hash(reduction.blob, { signal }) : original
     signal.throwIfAborted()
     if (expected && expected.stored !== stored) {
