@@ -11,6 +11,7 @@ export interface Database {
     created_at: Date
   }
   setup_code: { hash: Buffer; created_at: Date }
+  certificate_name: { name: string; wildcard: string; allowed_at: Date }
   company: {
     id: string
     name: string
@@ -189,7 +190,13 @@ export interface Database {
     version: Generated<number>
     search: GeneratedAlways<string>
   }
-  group_user: { company_id: string; group_id: string; user_id: string }
+  group_user: {
+    company_id: string
+    group_id: string
+    user_id: string
+    /** Id of the import that made the person a member. */
+    imported_by: Generated<string | null>
+  }
   category: {
     company_id: string
     id: string
@@ -362,6 +369,8 @@ export interface Database {
     row_count: number
     stored_count: Generated<number>
     stored_bytes: Generated<number>
+    /** What the rows take up in the database, with the reasons that a check may write. */
+    kept_bytes: Generated<number>
     state: Generated<string>
     actor_id: string | null
     actor_company: string | null
@@ -390,6 +399,7 @@ export interface Database {
     number: number
     cells: Json<Record<string, unknown>>
     bytes: number
+    kept_bytes: number
     verdict: string | null
     faults: Json<unknown[] | null>
     reasons: Json<unknown[] | null>
@@ -419,6 +429,11 @@ export interface Database {
 export interface DisabledMark {
   reason: string
   since: string
+}
+
+/** The mark of a suspended company. `verification` is absent in marks of earlier releases. */
+export interface SuspensionMark extends DisabledMark {
+  verification?: 'open' | 'closed'
 }
 
 /** The options of an import of people. The administrator chooses them once for the whole import. */
