@@ -3,6 +3,7 @@ import { type ClipboardEvent, type FormEvent, useEffect, useRef, useState } from
 import { parseFingerprints } from '../../core/input/pasted-fingerprints.ts'
 import { formatPercent } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
+import { formDraftName } from '../../stores/form-values.ts'
 import { $session } from '../../stores/sessions.ts'
 import {
   $shownBatch,
@@ -17,6 +18,7 @@ import {
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useOnFilesReceived } from '../files/use-on-files-received.ts'
+import { takeUnsavedInput } from '../forms/page-drafts.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
@@ -145,7 +147,12 @@ function Paste() {
   const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
   const input = useRef<HTMLInputElement>(null)
   // a form submitted before the script runs would put the fingerprint into the address
-  useEffect(() => setReady(true), [])
+  useEffect(() => {
+    setReady(true)
+    if (!input.current || input.current.value !== '') return
+    const { fingerprint } = Object(takeUnsavedInput(formDraftName({ fingerprint: '' })))
+    if (typeof fingerprint === 'string') input.current.value = fingerprint
+  }, [])
   const send = (event: FormEvent) => {
     event.preventDefault()
     if (!input.current) return

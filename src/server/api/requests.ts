@@ -6,6 +6,7 @@ import {
 } from '../../contract/requests.ts'
 import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import type { EventStream, EventStreams } from '../domain/events/event-streams.ts'
+import { machineFormat, spreadsheetFormat } from '../domain/history/export-formats.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'
@@ -39,9 +40,10 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   // registered before /process/{id}, which would also match this path
-  mountNonJsonEndpoint(app, exportRequests, async ({ locale, ...filter }, c) => {
+  mountNonJsonEndpoint(app, exportRequests, async ({ locale = 'en', format, time_zone = 'UTC', ...filter }, c) => {
     const texts = requestExport.exportRequests(c.get('deps'), {
-      locale: locale ?? 'en',
+      locale,
+      format: format === 'spreadsheet' ? spreadsheetFormat(locale, time_zone) : machineFormat,
       ...filter,
       ...hostCompanyAndCaller(c),
       caller: c.get('inFlight')?.caller

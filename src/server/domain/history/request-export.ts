@@ -6,10 +6,12 @@ import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
 import { readOpeningsOfDeposits } from '../evidence/sealed-openings.ts'
+import type { Digests, ExportFormat } from './export-formats.ts'
 import { type RequestFilter, readRequests, requireVisibleFilterCategory } from './requests.ts'
 
 interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
   locale: 'en' | 'fr'
+  format: ExportFormat
 }
 
 /**
@@ -18,12 +20,12 @@ interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'cal
  */
 export function exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
-  { locale, caller, ...filter }: ExportInput
+  { locale, format, caller, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
   const { company_id } = filter
   const names = new Map<string, string>()
   return exportCsv(deps, {
-    ...{ company_id, caller, columns },
+    ...{ company_id, caller, ...format },
     pageRows: { alone: 200, whenContended: 20 },
     async readPage(tx, page) {
       const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
@@ -40,42 +42,6 @@ export function exportRequests(
     },
     toRows: requests => requests
   })
-}
-
-type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
-
-const columns: Record<string, (request: ExportedRequest) => string | number | undefined> = {
-  id: request => request.id,
-  kind: request => request.kind,
-  created: request => request.created,
-  state: request => request.state,
-  code: request => request.code,
-  name: request => request.name,
-  category: request => request.category,
-  category_id: request => request.category_id,
-  size: request => request.size,
-  reduced_from_bytes: request => request.reduced_from?.bytes,
-  media_type: request => request.media_type,
-  store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
-  deposit_id: request => request.deposit_id,
-  sha256: request => request.sha256,
-  stored_sha256: request => request.stored_sha256,
-  leaf_hash: request => request.leaf_hash,
-  rung: request => request.rung,
-  verdict: request => request.verdict,
-  match: request => request.match,
-  asked: request => request.items?.asked,
-  authentic: request => request.items?.authentic,
-  not_found: request => request.items?.not_found
-}
-
-/**
- * The fingerprints (SHA-256, hex) of a deposit. `sha256` is that of the file that the person chose.
- * `stored_sha256` is that of the reduced copy, or undefined if no reduced copy was made.
- */
-interface Digests {
-  sha256: string
-  stored_sha256: string | undefined
 }
 
 async function readDigests(

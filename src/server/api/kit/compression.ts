@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
-import { includesEtag } from '../../core/http-headers/etags.ts'
+import { includesEtag } from '../../../core/http-headers/etags.ts'
 
 /** A response body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {
@@ -76,6 +76,29 @@ export function sendCompressed(
     'content-length': body.length
   })
   response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+/**
+ * Returns the same as a `Response`, for an endpoint of the API. `ifNoneMatch` and `acceptEncoding`
+ * are headers of the request.
+ */
+export function compressedResponse(
+  request: { ifNoneMatch: string | undefined; acceptEncoding: string | undefined },
+  headers: Record<string, string>,
+  encoded: CompressedBody
+): Response {
+  const { 'content-type': type = '', ...kept } = headers
+  const always = { ...kept, etag: encoded.etag, vary: 'Accept-Encoding' }
+  if (includesEtag(request.ifNoneMatch, encoded.etag))
+    return new Response(null, { status: 304, headers: always })
+  const [encoding, body] = choose(request.acceptEncoding, encoded)
+  return new Response(new Uint8Array(body), {
+    headers: {
+      ...always,
+      'content-type': type,
+      ...(encoding ? { 'content-encoding': encoding } : {})
+    }
+  })
 }
 
 function choose(
