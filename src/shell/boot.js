@@ -36,7 +36,10 @@
     set('theme', { light: 'vidimus', dark: 'vidimus-dark' }[scheme])
     set('drawer', stored('vidimus:drawer') === 'rail' ? 'rail' : undefined)
     set('session', session)
-    set('can', session === 'in' ? [...(features ?? []), ...(permissions ?? [])].join(' ') : undefined)
+    set(
+      'can',
+      session === 'in' ? [...(features ?? []), ...(permissions ?? [])].join(' ') : undefined
+    )
   }
 
   function set(name, value) {

@@ -38,7 +38,9 @@ export function csvCell(
 ): string {
   if (value === undefined) return ''
   const inert = escapeFormulas(String(value))
-  return /["\r\n]/.test(inert) || inert.includes(separator) ? `"${inert.replaceAll('"', '""')}"` : inert
+  return /["\r\n]/.test(inert) || inert.includes(separator)
+    ? `"${inert.replaceAll('"', '""')}"`
+    : inert
 }
 
 /**

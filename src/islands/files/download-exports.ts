@@ -1,6 +1,9 @@
 import { addFileNames } from '../../core/text/history-csv.ts'
 import { fetchOwnData, type OwnDataExportOptions } from '../../stores/accounts/own-data-export.ts'
-import { fetchHistoryExport, type HistoryExportFormat } from '../../stores/history/request-export.ts'
+import {
+  fetchHistoryExport,
+  type HistoryExportFormat
+} from '../../stores/history/request-export.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 import { downloadFile } from './download-file.ts'

@@ -40,16 +40,20 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   // registered before /process/{id}, which would also match this path
-  mountNonJsonEndpoint(app, exportRequests, async ({ locale = 'en', format, time_zone = 'UTC', ...filter }, c) => {
-    const texts = requestExport.exportRequests(c.get('deps'), {
-      locale,
-      format: format === 'spreadsheet' ? spreadsheetFormat(locale, time_zone) : machineFormat,
-      ...filter,
-      ...hostCompanyAndCaller(c),
-      caller: c.get('inFlight')?.caller
-    })
-    return csvDownload(c, 'history', texts)
-  })
+  mountNonJsonEndpoint(
+    app,
+    exportRequests,
+    async ({ locale = 'en', format, time_zone = 'UTC', ...filter }, c) => {
+      const texts = requestExport.exportRequests(c.get('deps'), {
+        locale,
+        format: format === 'spreadsheet' ? spreadsheetFormat(locale, time_zone) : machineFormat,
+        ...filter,
+        ...hostCompanyAndCaller(c),
+        caller: c.get('inFlight')?.caller
+      })
+      return csvDownload(c, 'history', texts)
+    }
+  )
 
   mountNonJsonEndpoint(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({

@@ -48,7 +48,8 @@ export async function* exportCsv<Item, Row>(
       caller,
       ...(cursor === undefined ? {} : { waitMs: nextPageMs })
     })
-    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns), separator) : ''
+    const head =
+      cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns), separator) : ''
     const rows = await toRows(items)
     const cells = rows.map(row => Object.values(columns).map(cell => cell(row)))
     yield head + cells.map(row => csvRecord(row, separator)).join('')

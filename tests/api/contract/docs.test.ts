@@ -72,7 +72,10 @@ test('is sent compressed, and not again to who has it', async () => {
     app.request('api.acme.localhost', { path: '/openapi.json', headers })
   const plain = await read({})
   const small = await read({ 'accept-encoding': 'gzip, br' })
-  expect(small.headers).toMatchObject({ 'content-encoding': 'br', vary: expect.stringMatching(/Accept-Encoding/) })
+  expect(small.headers).toMatchObject({
+    'content-encoding': 'br',
+    vary: expect.stringMatching(/Accept-Encoding/)
+  })
   expect(small.body.length).toBeLessThan(plain.body.length / 5)
   expect(brotliDecompressSync(small.body).equals(plain.body)).toBe(true)
   const again = await read({ 'if-none-match': String(plain.headers['etag']) })

@@ -49,7 +49,9 @@ test('signs in with a signed challenge, keeps the token in the cookie and loads 
   expect(sessions.$session.get()).toEqual({ status: 'in', token })
   expect(users.$user.get()?.username).toBe('Ada Lovelace')
   expect(browser.storage.get('vidimus:device')).toBe('device-mark')
-  expect(browser.storage.get('vidimus:user')).toBe('{"features":["deposit"],"permissions":[],"locale":"en"}')
+  expect(browser.storage.get('vidimus:user')).toBe(
+    '{"features":["deposit"],"permissions":[],"locale":"en"}'
+  )
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
@@ -368,6 +370,14 @@ test('keeps the session while another tab holds a fresher token', async () => {
   here.browser.cookies.set('__Host-vidimus', { value: fresher, attributes: [] })
   here.browser.advance(19_000)
   expect(here.sessions.sessionToken()).toBe(fresher)
+})
+
+test('says so where the browser blocks cookies, and ends the session on the server', async () => {
+  const { tab, accounts, sessions } = await open({})
+  tab.environment.writeCookie = () => {}
+  await expect(accounts.signIn(credentials)).rejects.toMatchObject({ code: 'cookies_blocked' })
+  expect(sessions.$session.get()).toEqual({ status: 'out' })
+  await vi.waitFor(() => expect(tab.calls.at(-1)?.path).toBe('/user/logout'))
 })
 
 test('follows the language of the account at each load', async () => {

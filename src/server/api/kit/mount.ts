@@ -248,8 +248,8 @@ async function jsonBody(
 function hasNoBody({ req, env }: ApiContext): boolean {
   const length = req.header('content-length')
   if (length !== undefined) return length === '0'
-  // a call from within the process has no such headers
-  return env?.remoteAddress === undefined
+  // a call that came through no connection has no such headers
+  return env?.caller === undefined
     ? req.raw.body === null
     : req.header('transfer-encoding') === undefined
 }
@@ -262,7 +262,10 @@ function hasNoBody({ req, env }: ApiContext): boolean {
 export async function readJsonBody(
   c: ApiContext,
   types: string[],
-  { maxBytes = defaultMaxBodyBytes, advice }: { maxBytes?: number | undefined; advice?: string | undefined } = {}
+  {
+    maxBytes = defaultMaxBodyBytes,
+    advice
+  }: { maxBytes?: number | undefined; advice?: string | undefined } = {}
 ): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!types.includes(type) || c.req.header('content-encoding')) {

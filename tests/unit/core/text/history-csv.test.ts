@@ -14,7 +14,7 @@ test('puts names of checked files into their rows, quoted and inert, and changes
     [other, 'verify', '2026-05-03T12:00:00.000Z', 'done', undefined, undefined, 2],
     [deposit, 'deposit', '2026-05-03T12:00:00.000Z', 'done', undefined, `a "b", ${one},verify`, 2]
   ]
-    .map(csvRecord)
+    .map(cells => csvRecord(cells))
     .join('')
   const names = new Map([
     [one, ['=1+1, "x".pdf']],
@@ -32,9 +32,9 @@ test('puts names of checked files into their rows, quoted and inert, and changes
 
 test('finds the rows of a file for French spreadsheets too', () => {
   const csv = [
-    ['Référence', 'Type', 'Date', 'État', 'Motif', 'Nom'],
-    [one, 'Vérification', '27/11/2026 13:39:29', 'Vérifié', undefined, undefined],
-    [many, 'Vérification', '27/11/2026 13:39:29', 'Échec', 'Pas ; ici, non', undefined]
+    ['Référence', 'Type', 'Date', 'État', 'Motif', 'Nom', 'Taille'],
+    [one, 'Vérification', '27/11/2026 13:39:29', 'Vérifié', undefined, undefined, 1],
+    [many, 'Vérification', '27/11/2026 13:39:29', 'Échec', 'Pas ; ici, non', undefined, 1]
   ]
     .map(cells => csvRecord(cells, ';'))
     .join('')
@@ -43,6 +43,6 @@ test('finds the rows of a file for French spreadsheets too', () => {
     [many, ['c.pdf']]
   ])
   const [, first, second] = addFileNames(csv, names).split('\r\n')
-  expect(first).toBe(`${one};Vérification;27/11/2026 13:39:29;Vérifié;;"a;b.pdf"`)
-  expect(second).toBe(`${many};Vérification;27/11/2026 13:39:29;Échec;"Pas ; ici, non";c.pdf`)
+  expect(first).toBe(`${one};Vérification;27/11/2026 13:39:29;Vérifié;;"a;b.pdf";1`)
+  expect(second).toBe(`${many};Vérification;27/11/2026 13:39:29;Échec;"Pas ; ici, non";c.pdf;1`)
 })
