@@ -59,7 +59,8 @@ export const verifyEmail = endpoint({
     'mail_token_used',
     'proof_required',
     'challenge_invalid',
-    'key_invalid'
+    'key_invalid',
+    'too_many_people'
   ]
 })
 

@@ -73,7 +73,7 @@ export const createApiKey = endpoint({
   status: 201,
   input: z.strictObject(settings),
   output: ApiKeyWithSecret,
-  errors: ['key_limit_reached']
+  errors: ['too_many_keys']
 })
 
 /**
@@ -89,7 +89,7 @@ export const createCompanyApiKey = endpoint({
   status: 201,
   input: z.strictObject({ id: Id, ...settings, group_id: Id }),
   output: ApiKeyWithSecret,
-  errors: ['key_limit_reached']
+  errors: ['too_many_keys']
 })
 
 /**

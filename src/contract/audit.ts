@@ -25,6 +25,8 @@ export const AuditAction = z.enum([
   'domain.delete',
   'domain.move',
   'domain.verify',
+  'domain.uncover',
+  'domain.cover',
   'domain.primary',
   'domain.publish',
   'domain.restore',

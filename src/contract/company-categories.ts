@@ -106,7 +106,7 @@ export const createCategory = endpoint({
     ...settings
   }),
   output: CategoryDetails,
-  errors: ['name_taken', 'idempotency_in_flight', 'idempotency_key_reused']
+  errors: ['name_taken', 'too_many_categories', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
 /** Returns a category of the company. */

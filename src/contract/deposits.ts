@@ -5,7 +5,8 @@ import { maxFilesPerDepositBatch } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
 import { ProcessedRequest } from './requests.ts'
 
-const maxNameBytes = 255
+/** Maximum length of a file name in UTF-16 code units. File systems allow as many. */
+const maxNameCodeUnits = 255
 
 /** What an error tells a caller who sends a file in another way than `PUT /deposit` takes it. */
 export const rawFileAdvice =
@@ -24,17 +25,10 @@ export const RecordId = z
   .string()
   .check(patternCheck(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
-const utf8 = new TextEncoder()
-
-/** A file name of at most 255 bytes of UTF-8, in NFC and without control characters. */
+/** A file name of at most 255 UTF-16 code units, in NFC and without control characters. */
 export const FileName = z.string().check(
   z.minLength(1, { abort: true }),
-  customCheck(
-    { rule: 'max_bytes', limit: maxNameBytes },
-    `at most ${maxNameBytes} bytes of UTF-8`,
-    // checked first, because a code unit takes at least one byte
-    name => name.length <= maxNameBytes && utf8.encode(name).length <= maxNameBytes
-  ),
+  maxCodeUnitsCheck(maxNameCodeUnits),
   customCheck(
     { rule: 'nfc' },
     'text in Unicode form NFC',
@@ -95,6 +89,10 @@ export const createDeposit = endpoint({
   input: z.strictObject({
     name: FileName,
     size: z.number().check(z.int(), z.gte(0)),
+    /**
+     * Media type of the file. If it is a general one, such as `application/octet-stream`, the
+     * extension of the name decides.
+     */
     media_type: MediaType,
     /** SHA-256 of the original file. */
     original: AnyCaseSha256,
@@ -221,7 +219,10 @@ export const putDeposit = nonJsonEndpoint({
      * may use or, if there are several, the company's default category.
      */
     category: z.optional(Id),
-    /** Media type of the file. When absent, `application/octet-stream`. */
+    /**
+     * Media type of the file. When absent, the header `Content-Type`. Where neither tells a usable
+     * type, the extension of the name decides.
+     */
     media_type: z.optional(MediaType)
   }),
   message: z.extend(ProcessedRequest, {

@@ -152,7 +152,8 @@ export const Domain = z.object({
   /**
    * Whether this is the company's primary domain. Links in mails lead to the primary domain by
    * default, and it cannot be removed. An administrator chooses the primary domain. While no
-   * verified domain is chosen, the oldest verified domain without a wildcard is the primary one.
+   * verified domain is chosen, the oldest verified domain without a wildcard is the primary one;
+   * `localhost` comes last.
    * A mail that somebody requests on another host, for example to reset a password, links to that
    * host, unless the host belongs to a wildcard domain.
    */
@@ -195,7 +196,18 @@ export const Domain = z.object({
 export type Domain = z.infer<typeof Domain>
 
 /** A domain with the theme that its pages show now. */
-export const DomainDetails = z.extend(Domain, { theme: Theme })
+export const DomainDetails = z.extend(Domain, {
+  theme: Theme,
+  /**
+   * The hosts of other companies that are verified only because of this wildcard domain. While
+   * there are any, only operators can remove it.
+   */
+  covers: z.object({
+    count: z.number(),
+    /** At most 100 of these hosts. Only `getDomain` returns them, and only to operators. */
+    hosts: z.array(z.object({ host: z.string(), company: z.string() }))
+  })
+})
 export type DomainDetails = z.infer<typeof DomainDetails>
 
 /**
@@ -313,6 +325,8 @@ export const createDomain = endpoint({
   errors: [
     'host_not_allowed',
     'host_taken',
+    'too_many_domains',
+    'too_many_claims',
     'default_group_private',
     'idempotency_in_flight',
     'idempotency_key_reused'
@@ -355,7 +369,10 @@ export const updateDomain = endpoint({
 
 /**
  * Removes a domain. Its pages, session tokens and event streams stop working immediately. Fails
- * with `domain_needed` for the company's primary domain and for its only domain.
+ * with `domain_needed` for the company's primary domain and for its only domain, and with
+ * `domain_covers_others` for a wildcard domain that verifies hosts of other companies, unless the
+ * caller is an operator. These hosts then need a DNS record of their own within seven days. They
+ * are verified again if the wildcard domain returns.
  */
 export const deleteDomain = endpoint({
   method: 'DELETE',
@@ -365,7 +382,7 @@ export const deleteDomain = endpoint({
   versioned: 'settings',
   input: z.strictObject({ id: Id }),
   output: z.void(),
-  errors: ['changed_meanwhile', 'domain_needed']
+  errors: ['changed_meanwhile', 'domain_needed', 'domain_covers_others']
 })
 
 /**
@@ -397,7 +414,7 @@ export const moveDomainToCompany = endpoint({
   versioned: 'settings',
   input: z.strictObject({ id: Id, company_id: Id }),
   output: DomainDetails,
-  errors: ['domain_needed', 'host_taken']
+  errors: ['domain_needed', 'host_taken', 'too_many_domains']
 })
 
 /**

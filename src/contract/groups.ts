@@ -99,7 +99,7 @@ export const createGroup = endpoint({
   versioned: 'settings',
   input: z.strictObject({ name: Name, ...settings }),
   output: Group,
-  errors: ['name_taken', 'idempotency_in_flight', 'idempotency_key_reused']
+  errors: ['name_taken', 'too_many_groups', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
 /** Returns a group with its usage. */
@@ -146,14 +146,17 @@ export const deleteGroup = endpoint({
   errors: ['changed_meanwhile', 'in_use', 'default_group_needed']
 })
 
-/** Adds a person to a group. Adding a member again changes nothing. */
+/**
+ * Adds a person to a group. Adding a member again changes nothing. A person is a member of at most
+ * 100 groups.
+ */
 export const addGroupUser = endpoint({
   method: 'POST',
   path: '/group/{groupId}/user',
   access: 'admin',
   input: z.strictObject({ groupId: Id, user_id: Id }),
   output: z.void(),
-  errors: ['email_unconfirmed']
+  errors: ['email_unconfirmed', 'too_many_groups']
 })
 
 /**

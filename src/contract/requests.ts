@@ -61,7 +61,10 @@ export const ProcessedRequest = z.object({
   state: RequestState,
   /** Error code of an entry that ended without success. */
   code: z.optional(z.string()),
-  /** Name of the deposited file. Absent for a verification. */
+  /**
+   * Name of the deposited file. Present for a verification of a single document that the person has
+   * deposited.
+   */
   name: z.optional(z.string()),
   /**
    * Size in bytes of the deposited file, or of the reduced copy if the browser reduced a picture.

@@ -3,6 +3,7 @@ import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameLength } from '../core/input/username.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
+import { maxGroupsPerPerson } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, textLineSchema } from './kit/text-checks.ts'
 
 /** An e-mail as a person types it. The server and the key derivation use its canonical form. */
@@ -125,7 +126,7 @@ const SignUp = z.strictObject({
 })
 
 /** The ids of all groups that a person is to be a member of. */
-export const GroupIds = z.array(Id).check(z.maxLength(100))
+export const GroupIds = z.array(Id).check(z.maxLength(maxGroupsPerPerson))
 
 /**
  * Input of an invitation. `username` is a name for the person, who can choose another one when
@@ -168,6 +169,7 @@ export const createUser = endpoint({
   errors: [
     'signup_closed',
     'email_taken',
+    'too_many_people',
     'host_needed',
     'challenge_invalid',
     'key_invalid',

@@ -20,6 +20,14 @@ export const FoundRecord = z.object({
 })
 export type FoundRecord = z.infer<typeof FoundRecord>
 
+/** The caller's own record of a verified document. */
+const OwnRecord = z.extend(FoundRecord, {
+  /** Id of the record, as in the calls below `/deposit/{id}`. */
+  deposit_id: z.string(),
+  /** Id of the deposit's history entry. */
+  request_id: z.uuid()
+})
+
 /** The result of verifying one document. */
 export const VerificationResult = z.object({
   sha256: Sha256,
@@ -32,7 +40,11 @@ export const VerificationResult = z.object({
    * At most two records: first the oldest record whose original file has the fingerprint, then the
    * oldest record whose stored copy has the fingerprint. Empty if the verdict is `not_found`.
    */
-  findings: z.array(FoundRecord)
+  findings: z.array(FoundRecord),
+  /** Number of records of this fingerprint that the caller may find. */
+  records: z.number(),
+  /** The oldest of these records that the caller has made. Absent if the caller has made none. */
+  own: z.optional(OwnRecord)
 })
 export type VerificationResult = z.infer<typeof VerificationResult>
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { maxFileBytes } from '../contract/kit/limits.ts'
 import { canonicalEmail } from '../core/input/email.ts'
-import type { TrafficLimitSettings } from './domain/deps.ts'
+import type { BoundSettings, TrafficLimitSettings } from './domain/deps.ts'
 
 const portError = 'it must be a whole number from 1 to 65535'
 const port = z.coerce
@@ -82,7 +82,11 @@ const settings = {
   LIMIT_STREAMS_PER_COMPANY: z._default(count(1), 500),
   LIMIT_STREAMS_PER_PROCESS: z._default(count(1), 5000),
   LIMIT_CONNECTIONS_PER_PROCESS: z._default(count(1), 8000),
-  LIMIT_CONNECTIONS_PER_ADDRESS: z._default(count(1), 500)
+  LIMIT_CONNECTIONS_PER_ADDRESS: z._default(count(1), 500),
+  LIMIT_DOMAINS_PER_COMPANY: z._default(count(1), 100),
+  LIMIT_GROUPS_PER_COMPANY: z._default(count(1), 1000),
+  LIMIT_CATEGORIES_PER_COMPANY: z._default(count(1), 500),
+  LIMIT_PEOPLE_PER_COMPANY: z._default(count(1), 1_000_000)
 } as const
 
 /** The names of all settings. A test compares them with `.env.example`. */
@@ -132,6 +136,7 @@ export interface Config {
   maxUploadBytes: number
   trustedProxies: string[]
   limits: TrafficLimitSettings & { connectionsPerProcess: number; connectionsPerAddress: number }
+  bounds: BoundSettings
 }
 
 /**
@@ -199,6 +204,12 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       streamsPerProcess: value.LIMIT_STREAMS_PER_PROCESS,
       connectionsPerProcess: value.LIMIT_CONNECTIONS_PER_PROCESS,
       connectionsPerAddress: value.LIMIT_CONNECTIONS_PER_ADDRESS
+    },
+    bounds: {
+      domains: value.LIMIT_DOMAINS_PER_COMPANY,
+      groups: value.LIMIT_GROUPS_PER_COMPANY,
+      categories: value.LIMIT_CATEGORIES_PER_COMPANY,
+      people: value.LIMIT_PEOPLE_PER_COMPANY
     }
   }
 }

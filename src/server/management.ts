@@ -27,7 +27,7 @@ export async function startManagementServer(options: {
   port: number
   deps: Deps
   connections: ConnectionRoomCheck
-  served: Pick<ServedHosts, 'has'>
+  served: Pick<ServedHosts, 'domainOf'>
   /**
    * Returns whether the service accepts requests: false before it listens and after it has begun to
    * stop.
@@ -50,7 +50,7 @@ export async function startManagementServer(options: {
     }
     if (path === '/tls-ask') {
       const domain = new URL(request.url ?? '', 'http://localhost').searchParams.get('domain') ?? ''
-      const isServed = options.served.has(domain.toLowerCase())
+      const isServed = options.served.domainOf(domain.toLowerCase()) !== undefined
       if (!isServed) noteRefused(domain.slice(0, maxLoggedHostLength))
       return answer(response, isServed ? 200 : 403, { status: isServed ? 'ok' : 'not served' })
     }

@@ -13,10 +13,12 @@ import { openNotificationChannel } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
+import { findTenant } from './domain/companies/served-hosts.ts'
 import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
 import { createCompanySecretKeyReader } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordOrCheckRootSecretId } from './domain/installation/installation.ts'
 import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
+import { createCallerWatch } from './domain/sessions/caller-watch.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
   deps: Deps
@@ -63,6 +65,7 @@ export async function openDeps(
   await mkdir(documents, { recursive: true, mode: 0o700 })
   const clock = () => new Date()
   const keys = await openOwnKeys()
+  const signals = createServiceSignals(notifications)
   const deps: Deps = {
     db,
     keys,
@@ -75,7 +78,8 @@ export async function openDeps(
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,
-    signals: createServiceSignals(notifications),
+    signals,
+    callers: createCallerWatch({ db, clock, log, signals }, host => findTenant({ db }, host)),
     process: notifications?.process,
     settings: {
       scheme: config.scheme,
@@ -84,7 +88,8 @@ export async function openDeps(
       hasPublicUrl: config.hasPublicUrl,
       mailServer: config.smtp !== undefined,
       maxUploadBytes: config.maxUploadBytes,
-      limits: config.limits
+      limits: config.limits,
+      bounds: config.bounds
     },
     stopping
   }

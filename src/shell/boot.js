@@ -66,6 +66,7 @@
     const token = /(?:^|; )__Host-vidimus=([^;]+)/.exec(document.cookie)?.[1]
     const isIn = isUsable(token)
     if (token !== undefined && !isIn)
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is asynchronous and not everywhere
       document.cookie = '__Host-vidimus=; Max-Age=0; Path=/; Secure; SameSite=Lax'
     return isIn
   }

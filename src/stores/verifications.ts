@@ -1,7 +1,11 @@
 import { AppError, asAppError } from '../contract/kit/errors.ts'
 import { maxFingerprintsSignedOut } from '../contract/kit/limits.ts'
 import type { VerificationResult } from '../contract/verifications.ts'
-import { type NamedFingerprint, parseFingerprints } from '../core/input/pasted-fingerprints.ts'
+import {
+  findFingerprints,
+  type NamedFingerprint,
+  type PastedFingerprints
+} from '../core/input/pasted-fingerprints.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
 import { withoutDirectionControls } from '../core/text/visible-text.ts'
 import { browserEnvironment } from './environment.ts'
@@ -117,19 +121,16 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
 }
 
 /**
- * Starts to verify the fingerprints in a text and returns true. If the text is neither a
- * fingerprint nor a list of fingerprints, hides the results that are shown and returns false.
+ * Starts to verify the fingerprints in a text, and returns what the text contains. If it contains
+ * no fingerprint, hides the results that are shown.
  */
-export function startVerifyingFingerprintsIn(text: string): boolean {
-  const found = parseFingerprints(text)
-  if (!found) {
-    $shownBatch.set(undefined)
-    return false
-  }
+export function startVerifyingFingerprintsIn(text: string): PastedFingerprints {
+  const read = findFingerprints(text)
   const known = ({ sha256, name }: NamedFingerprint) =>
     ({ subject: 'fingerprint', name, size: undefined, sha256 }) as const
-  void run(addBatch(found.map(known)))
-  return true
+  if (read.found.length === 0) $shownBatch.set(undefined)
+  else void run(addBatch(read.found.map(known)))
+  return read
 }
 
 function addBatch(given: readonly Omit<Verification, 'id' | 'batch' | 'state'>[]): Verification[] {

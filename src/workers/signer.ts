@@ -5,11 +5,11 @@ import {
   formatChallengeResponse
 } from '../core/keys/challenge.ts'
 import type { DerivedKeyPair, KdfId } from '../core/keys/kdf.ts'
+import type { PublicKeyPurpose } from '../core/keys/public-key-jwt.ts'
 import {
   challengePurposeFor,
   formatPublicKeyJwt,
   mailTokenHash,
-  type PublicKeyPurpose,
   publicJwk,
   publicKeyJwtSigningInput
 } from '../core/keys/public-key-proof.ts'

@@ -136,8 +136,8 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser 
       }
       // fingerprints left the device, files did not
       expect(await sent()).toEqual(outcomes.map(() => 'POST /verify'))
-      await stranger.locator('input[name=fingerprint]').fill(await sha256Of(pdf))
-      await stranger.locator('input[name=fingerprint]').press('Enter')
+      await stranger.locator('[name=fingerprint]').fill(await sha256Of(pdf))
+      await stranger.locator('[name=fingerprint]').press('Enter')
       const pasted = stranger.getByRole('heading', {
         name: /recorded a file with this fingerprint/
       })

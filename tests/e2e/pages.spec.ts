@@ -78,7 +78,7 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
 test('a fingerprint sent before the page is ready goes into no address', async ({ page }) => {
   const release = await delayRequests(page, '**/_astro/Verify.*.js')
   await page.goto('/en/verify')
-  const field = page.locator('input[name=fingerprint]')
+  const field = page.locator('[name=fingerprint]')
   await field.fill('a'.repeat(64))
   // the browser itself must not send it
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeDisabled()

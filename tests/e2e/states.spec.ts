@@ -100,7 +100,7 @@ for (const locale of locales) {
 
       async function lookAtVerify() {
         await visit(`${home}/verify`)
-        await page.locator('input[name=fingerprint]').fill('not a fingerprint')
+        await page.locator('[name=fingerprint]').fill('not a fingerprint')
         await page.locator('main form [type=submit]').click()
         await expect(page.locator('[aria-invalid=true]')).toHaveCount(1)
         await look('verify with a wrong fingerprint')
@@ -450,5 +450,5 @@ function recordOf(match: 'original' | 'stored_copy') {
   const leaf_hash = createHash('sha256').update('leaf').digest('hex')
   const sha256 = createHash('sha256').update(match).digest('hex')
   const findings = [{ match, recorded: at, leaf_hash }]
-  return { items: [{ sha256, verdict: 'authentic', company: 'Acme', at, findings }] }
+  return { items: [{ sha256, verdict: 'authentic', company: 'Acme', at, findings, records: 1 }] }
 }

@@ -4,21 +4,21 @@ import { chooseFiles, delayRequests, textFile } from '../helpers/e2e/page.ts'
 
 test('a paste that is refused takes the earlier verdict away', async ({ page }) => {
   await open(page)
-  const field = page.locator('input[name=fingerprint]')
+  const field = page.locator('[name=fingerprint]')
   await field.fill(hashOf('nobody deposited this'))
   await field.press('Enter')
   const verdict = page.locator('[data-verdict]')
   await expect(verdict).toBeVisible()
   await field.fill('no fingerprint')
   await field.press('Enter')
-  await expect(page.getByText(/^This is not a fingerprint/)).toBeVisible()
+  await expect(page.getByText(/^There is no fingerprint here/)).toBeVisible()
   await expect(field).toBeFocused()
   await expect(verdict).toHaveCount(0)
 })
 
 test('what sha256sum prints is checked line by line as it is pasted', async ({ page }) => {
   await open(page)
-  await page.locator('input[name=fingerprint]').focus()
+  await page.locator('[name=fingerprint]').focus()
   await page.evaluate(
     text => {
       const clipboardData = new DataTransfer()

@@ -19,7 +19,7 @@ import type { Api } from '../../src/server/api/kit/context.ts'
 import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
-import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
+import { findTenant, openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
 import type {
   CompanyId,
   Deps,
@@ -31,6 +31,7 @@ import { createCompanySecretKeyReader } from '../../src/server/domain/evidence/c
 import { recordOrCheckRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
+import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
@@ -89,6 +90,14 @@ export const generousLimits: InstallationSettings['limits'] = {
   streamsPerProcess: 5000
 }
 
+/** The product's bounds of a company. */
+const usualBounds: InstallationSettings['bounds'] = {
+  domains: 100,
+  groups: 1000,
+  categories: 500,
+  people: 1_000_000
+}
+
 /** An address without a DNS server, so that no query gets an answer. */
 const deadDns = '127.0.0.1:9'
 
@@ -104,6 +113,8 @@ export async function makeApp(
     limits?: Partial<Limits>
     settings?: Partial<InstallationSettings>
     trustedProxies?: string[]
+    /** Carries signals to and from other processes. Without it, there are no others. */
+    notifications?: Parameters<typeof createServiceSignals>[0]
     /** Sends the mails. Without it, mails are collected in `sentMails`. */
     mails?: MailSender
     /**
@@ -150,6 +161,8 @@ export async function makeApp(
     return 'sent' as const
   }
   const { db } = database
+  const log = { info: note('info'), warn: note('warn'), error: note('error') }
+  const signals = createServiceSignals(options.notifications)
   const keys = await openInstallationKeys({
     directory: join(folder, 'keys'),
     recordedRootSecretId: undefined,
@@ -166,8 +179,9 @@ export async function makeApp(
     dns: options.checksDns === false ? undefined : createDnsLookup(options.dnsServers ?? [deadDns]),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
-    log: { info: note('info'), warn: note('warn'), error: note('error') },
-    signals: createServiceSignals(),
+    log,
+    signals,
+    callers: createCallerWatch({ db, clock, log, signals }, host => findTenant({ db }, host)),
     process: undefined,
     settings: {
       scheme: 'http',
@@ -177,6 +191,7 @@ export async function makeApp(
       mailServer: false,
       maxUploadBytes: 5_000_000_000,
       limits: { ...generousLimits },
+      bounds: usualBounds,
       ...options.settings
     },
     stopping: stopping.signal

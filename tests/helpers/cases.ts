@@ -127,6 +127,18 @@ export type RouteCases = Partial<Record<RouteName, RouteCase>>
  */
 export type Refusals = Record<string, () => Promise<RawResponse>>
 
+/** Makes calls while a company may have no more of anything than it has. */
+export async function withBoundsReached<T>(app: TestApp, make: () => Promise<T>): Promise<T> {
+  const { settings } = app.deps
+  const usual = settings.bounds
+  settings.bounds = { domains: 0, groups: 0, categories: 0, people: 0 }
+  try {
+    return await make()
+  } finally {
+    settings.bounds = usual
+  }
+}
+
 /** What a function needs to provoke an error code: a test app, a person and ways to make calls. */
 export interface RefusalContext {
   app: TestApp
@@ -375,13 +387,17 @@ export async function domainIdOf(owner: pg.Pool, host: string): Promise<string> 
  * Makes a verified domain that a test may change or delete. Its id sorts after those of the
  * company's other domains, so it never becomes the primary domain. Returns the id.
  */
-export async function makeDomain(owner: pg.Pool, company: string | undefined): Promise<string> {
+export async function makeDomain(
+  owner: pg.Pool,
+  company: string | undefined,
+  name?: string
+): Promise<string> {
   const id = `ffffffff${randomUUID().slice(8)}`
   await owner.query(
     `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
      select company_id, $2, $3, name, title, false, locale, theme, now()
        from domain where company_id = $1 order by id limit 1`,
-    [company, id, `${id.slice(9, 23)}.example.com`]
+    [company, id, name ?? `${id.slice(9, 23)}.example.com`]
   )
   return id
 }

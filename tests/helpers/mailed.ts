@@ -1,6 +1,7 @@
 import type { LinkPurpose } from '../../src/contract/accounts.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
-import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public-key-proof.ts'
+import type { PublicKeyPurpose } from '../../src/core/keys/public-key-jwt.ts'
+import { mailTokenHash } from '../../src/core/keys/public-key-proof.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
 import { insertSignUpAndQueueMail } from '../../src/server/domain/accounts/signups.ts'

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
+import { createApp } from '../../src/server/app.ts'
+import { findTenant, openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
+import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createHttpServer } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
@@ -22,17 +25,22 @@ export async function startSecondProcess(
   }: { aheadSeconds?: number; notifications?: BesideNotifications } = {}
 ) {
   const clock = () => new Date(app.deps.clock().getTime() + aheadSeconds * 1000)
+  const { db, log } = app.deps
+  // its upload job does not run here, and that of the first process would only check at intervals
+  const signals = { ...createServiceSignals(notifications), uploads: app.deps.signals.uploads }
   const deps: Deps = {
     ...app.deps,
     blobs: openBlobs(join(app.folder, 'documents')),
-    // its upload job does not run here, and that of the first process would only check at intervals
-    signals: { ...createServiceSignals(notifications), uploads: app.deps.signals.uploads },
+    signals,
+    callers: createCallerWatch({ db, clock, log, signals }, host => findTenant({ db }, host)),
     clock
   }
+  const tenants = openTenantCache(deps)
+  const api = createApp(deps, tenants)
   const server = createHttpServer({
-    tenants: app.tenants,
+    tenants,
     site: { handle: async (_request, response) => sendHostError(response, 421) },
-    app: app.app,
+    app: api,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader([]),
     present: deps.db.present,
@@ -40,8 +48,10 @@ export async function startSecondProcess(
   })
   return {
     deps,
+    app: api,
     port: await listenLocally(server),
     async [Symbol.asyncDispose]() {
+      tenants[Symbol.dispose]()
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
     }

@@ -67,9 +67,6 @@ export const errorCodes = {
   // the call needs the password once more: POST /user/confirm
   confirmation_required: 403,
 
-  // API keys
-  key_limit_reached: 409,
-
   // deposits
   category_unknown: 422,
   category_required: 422,
@@ -106,6 +103,8 @@ export const errorCodes = {
   host_not_allowed: 422,
   host_taken: 409,
   domain_needed: 409,
+  // a wildcard domain that verifies hosts of other companies is removed by operators alone
+  domain_covers_others: 409,
   domain_unsuitable: 409,
   // a link in a mail needs a host that is served and is not a wildcard
   host_needed: 409,
@@ -113,13 +112,21 @@ export const errorCodes = {
   in_use: 409,
 
   // imports: a call that does not fit the state, rows that are missing, refused rows that the run is
-  // not to skip, more bytes of cells than an import may have, and more unfinished imports than a
-  // company may have
+  // not to skip, and more bytes of cells than an import may have
   import_state: 409,
   import_incomplete: 409,
   import_refused_rows: 409,
   import_too_large: 413,
+
+  // bounds: a company, or a person of it, has as much as it may have. Domains that are not proved
+  // yet are claims
+  too_many_domains: 409,
+  too_many_claims: 409,
+  too_many_groups: 409,
+  too_many_categories: 409,
+  too_many_keys: 409,
   too_many_imports: 409,
+  too_many_people: 409,
 
   // another person has changed the data since the caller read it
   changed_meanwhile: 412,

@@ -26,3 +26,7 @@ export const maxDepositBatchBodyBytes = 8 * 1024 * 1024
 export const maxApiKeyDays = 1826
 /** Maximum number of API keys of one person. Also the maximum number of API keys of one company. */
 export const maxApiKeysPerOwner = 100
+/** Maximum number of domains of a company whose ownership is not proved yet. */
+export const maxUnprovedDomains = 20
+/** Maximum number of groups of which one person is a member. */
+export const maxGroupsPerPerson = 100

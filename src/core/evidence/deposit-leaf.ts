@@ -123,8 +123,9 @@ export function isDepositFieldValue(field: DepositField, value: string): boolean
     case 'bytes':
       return /^(?:0|[1-9][0-9]*)$/.test(value)
     case 'name':
+      return isLine(value, 1020)
     case 'category':
-      return isShortText(value)
+      return isLine(value, 255)
     case 'media':
       return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(value)
     case 'time':
@@ -142,8 +143,8 @@ export function isDepositFieldValue(field: DepositField, value: string): boolean
   }
 }
 
-function isShortText(text: string): boolean {
-  return text === text.normalize('NFC') && !/\p{Cc}/u.test(text) && toUtf8(text).length <= 255
+function isLine(text: string, maxBytes: number): boolean {
+  return text === text.normalize('NFC') && !/\p{Cc}/u.test(text) && toUtf8(text).length <= maxBytes
 }
 
 function isCanonicalObject(text: string): boolean {

@@ -1,5 +1,4 @@
-const utf8 = new TextEncoder()
-const maxNameBytes = 255
+const maxNameCodeUnits = 255
 const systemNames = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
 /**
@@ -14,11 +13,11 @@ export function isSystemFile(path: string): boolean {
 
 /**
  * Returns the path of a file below the folder that the person chose: `'2024/march/bill.pdf'` →
- * `'march/bill.pdf'`. If this path has more than 255 bytes, also drops its outer folders until it
+ * `'march/bill.pdf'`. If this path has more than 255 code units, also drops its outer folders until it
  * fits.
  */
 export function pathInFolder(path: string): string {
   const steps = path.normalize('NFC').split('/').filter(Boolean).slice(1)
-  while (steps.length > 1 && utf8.encode(steps.join('/')).length > maxNameBytes) steps.shift()
+  while (steps.length > 1 && steps.join('/').length > maxNameCodeUnits) steps.shift()
   return steps.join('/')
 }

@@ -1,56 +1,171 @@
 import { fromBase64Url, toHex } from '../bytes.ts'
 
 /**
- * Parses a pasted SHA-256 into 64 lower-case hex digits. Accepts hex in upper or lower case, with
- * or without blanks, and standard or URL-safe base64. Each may begin with `sha256:`. Returns
- * undefined for any other text. `SHA256: E3B0 C442 …` → `e3b0c442…`
- */
-export function parseFingerprint(text: string): string | undefined {
-  const body = text.replace(/\s+/g, '').replace(/^sha-?256[:-]/i, '')
-  if (/^[0-9a-f]{64}$/i.test(body)) return body.toLowerCase()
-  if (!/^[\w+/-]{43}=?$/.test(body)) return undefined
-  try {
-    const urlSafe = body.replace('=', '').replaceAll('+', '-').replaceAll('/', '_')
-    return toHex(fromBase64Url(urlSafe))
-  } catch {
-    return undefined // more than 32 bytes: the copy is damaged
-  }
-}
-
-/**
- * A SHA-256 that a person pasted. `name` is the file name in the pasted line, or undefined if the
- * line contains only a SHA-256.
+ * A SHA-256 that a person pasted, as 64 lower-case hex digits. `name` is the file name that stands
+ * beside it in the pasted text, or undefined if there is none.
  */
 export interface NamedFingerprint {
   sha256: string
   name: string | undefined
 }
 
-/**
- * Parses pasted text: one fingerprint, or a checksum list as printed by `sha256sum`,
- * `sha256sum --tag` or OpenSSL. Returns undefined if any line is something else. Each of the lines
- * `e3b0… *a.pdf` and `SHA256 (a.pdf) = e3b0…` becomes `{ sha256: 'e3b0…', name: 'a.pdf' }`.
- */
-export function parseFingerprints(text: string): NamedFingerprint[] | undefined {
-  const whole = parseFingerprint(text)
-  if (whole) return [{ sha256: whole, name: undefined }]
-  const lines = text.split(/[\r\n]+/).filter(line => line.trim() !== '')
-  const found = lines.flatMap(line => parseLine(line) ?? [])
-  return found.length > 0 && found.length === lines.length ? found : undefined
+/** A line of pasted text with a digest that is not a SHA-256. */
+export interface OtherDigest {
+  /** Number of the line; the first line is 1. */
+  line: number
+  /** Name of the algorithm, as far as the line or the length of the digest tells it. */
+  algorithm: string | undefined
+  /** Number of hex digits. */
+  digits: number
 }
+
+/** What a pasted text contains. */
+export interface PastedFingerprints {
+  found: NamedFingerprint[]
+  others: OtherDigest[]
+  /** Numbers of the lines that have no digest and are not blank. */
+  skipped: number[]
+}
+
+/**
+ * Finds the fingerprints in whatever text a person pastes: a fingerprint in hex or base64, a
+ * checksum list, or what `certutil`, `Get-FileHash` or OpenSSL print. Lines without a SHA-256 do
+ * not hinder the others.
+ */
+export function findFingerprints(text: string): PastedFingerprints {
+  // a colon or backslash at the end says that the digest goes on in the next line
+  const clean = text
+    .slice(0, maxLength)
+    .replace(invisible, '')
+    .replace(/[^\S\r\n\t]/g, ' ')
+    .replace(/(?<=[0-9a-f]{2})([:\\])[ \t]*\r?\n[ \t]*(?=[0-9a-f]{2}[:\s])/gi, '$1')
+  const found = findInLines(clean)
+  const isNamed = found.others.some(({ algorithm }) => algorithm !== undefined)
+  if (found.found.length > 0 || isNamed) return found
+  // one fingerprint may be broken over several lines
+  for (const between of ['', ' ']) {
+    const joined = clean.replace(/(?<=[0-9a-f])\s*[\r\n]\s*(?=[0-9a-f])/gi, between)
+    const broken = findInLines(joined.replace(/[\r\n]+/g, ' '))
+    if (broken.found.length > 0) return { ...broken, skipped: [] }
+  }
+  return found
+}
+
+/** Far more than the longest list that one verification takes. */
+const maxLength = 500_000
+
+/** Marks that are not seen and come along when text is copied: joiners, soft hyphens, a BOM. */
+const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
+
+function findInLines(text: string): PastedFingerprints {
+  const all: PastedFingerprints = { found: [], others: [], skipped: [] }
+  for (const [index, raw] of text.split(/\r\n|[\r\n]/).entries()) {
+    const line = raw.trim()
+    if (line === '') continue
+    const read = readLine(line)
+    if (read.length === 0) all.skipped.push(index + 1)
+    for (const each of read) {
+      if ('sha256' in each) all.found.push(each)
+      else all.others.push({ ...each, line: index + 1 })
+    }
+  }
+  return all
+}
+
+type Digest = NamedFingerprint | Omit<OtherDigest, 'line'>
 
 const listed = /^(?<escaped>\\?)(?<hex>[0-9a-f]{64})(?: [ *]|\s+)(?<name>.+)$/i
 const tagged = /^(?<escaped>\\?)SHA(?:2-)?256 ?\((?<name>.+)\) ?= ?(?<hex>[0-9a-f]{64})$/i
 
-function parseLine(line: string): NamedFingerprint | undefined {
-  const text = line.trim()
-  const parts = (listed.exec(text) ?? tagged.exec(text))?.groups
-  if (!parts) {
-    const sha256 = parseFingerprint(text)
-    return sha256 ? { sha256, name: undefined } : undefined
+function readLine(line: string): Digest[] {
+  const parts = (listed.exec(line) ?? tagged.exec(line))?.groups
+  if (parts) {
+    const { escaped, hex = '', name = '' } = parts
+    return [{ sha256: hex.toLowerCase(), name: escaped ? unescapeName(name) : name }]
   }
-  const { escaped, hex = '', name = '' } = parts
-  return { sha256: hex.toLowerCase(), name: escaped ? unescapeName(name) : name }
+  const whole = readBase64(line) ?? readGroups(line)
+  if (whole) return [{ sha256: whole, name: undefined }]
+  const digests = findDigests(line)
+  const [only] = digests
+  if (!only || digests.length > 1) return digests.map(({ digest }) => digest)
+  const { digest, at, end } = only
+  return 'sha256' in digest
+    ? [{ ...digest, name: nameBeside(line.slice(0, at), line.slice(end)) }]
+    : [digest]
+}
+
+/**
+ * Hex digits in one run, or in pairs with a colon, blank, comma, point or hyphen between them. Each
+ * pair may begin with `0x` or `\x`.
+ */
+const runs =
+  /(?<![0-9a-z])(?:0x)?([0-9a-f]{32,})(?![0-9a-z])|(?<![0-9a-z])((?:0x|\\x)?[0-9a-f]{2}(?:[ :.,;-]{1,2}(?:0x|\\x)?[0-9a-f]{2}){15,}|(?:\\x[0-9a-f]{2}){16,})(?![0-9a-z])/gi
+
+function findDigests(line: string): { digest: Digest; at: number; end: number }[] {
+  return [...line.matchAll(runs)].map(match => {
+    const [text, run, pairs = ''] = match
+    const hex = (run ?? pairs.replace(/0x|[^0-9a-f]/gi, '')).toLowerCase()
+    const at = match.index
+    const algorithm =
+      otherAlgorithm(line.slice(Math.max(0, at - 300), at)) ?? algorithms[hex.length]
+    const digest: Digest =
+      algorithm === 'SHA-256' ? { sha256: hex, name: undefined } : { algorithm, digits: hex.length }
+    return { digest, at, end: at + text.length }
+  })
+}
+
+const algorithms: Record<number, string | undefined> = {
+  32: 'MD5',
+  40: 'SHA-1',
+  56: 'SHA-224',
+  64: 'SHA-256',
+  96: 'SHA-384',
+  128: 'SHA-512'
+}
+
+/** Returns the algorithm that the words before a digest name, unless it is SHA-256 or unknown. */
+function otherAlgorithm(before: string): string | undefined {
+  const words =
+    /(?<![0-9a-z])(MD5|SHA-?1|SHA3-\d{3}|SHA-?512\/256|SHA-?(?:224|384|512)|BLAKE\w*|RIPEMD-?\d*|SM3)(?: ?\(.*\))?[\s:="'|]*$/i
+  const name = words.exec(before)?.[1]?.toUpperCase()
+  return name?.replace(/^SHA-?(?=[1-9])(?!3-)/, 'SHA-')
+}
+
+/** Reads hex digits in equal groups: `1176 1331 …`, `sha256: 1176-1331-…` */
+function readGroups(line: string): string | undefined {
+  const groups = [
+    ...line.matchAll(/(?<![0-9a-z])[0-9a-f]+(?:[ :._-]{1,2}[0-9a-f]+){3,15}(?![0-9a-z])/gi)
+  ]
+  const hex = groups.map(([text]) => text.replace(/[^0-9a-f]/gi, ''))
+  const sizes = groups.map(
+    ([text]) => new Set(text.match(/[0-9a-f]+/gi)?.map(({ length }) => length))
+  )
+  const at = hex.findIndex(({ length }, index) => length === 64 && sizes[index]?.size === 1)
+  return hex[at]?.toLowerCase()
+}
+
+const prefix = /^["'<]?sha-?256\W{1,3}/i
+
+/** Reads a line that is a digest in base64, or has one after `sha256-`, `SHA-256=` or the like. */
+function readBase64(line: string): string | undefined {
+  const pattern = /(?:^|sha-?256\W{1,3})([\w+/-]{43})=?(?=$|[\s"':;,>])/i
+  const body = pattern.exec(line.replace(/\s+/g, ' '))?.[1]
+  const isWhole = body !== undefined && (prefix.test(line) || line.replace(/=$/, '') === body)
+  if (!body || !(isWhole || /sha-?256\W{1,3}[\w+/-]{43}/i.test(line))) return undefined
+  try {
+    return toHex(fromBase64Url(body.replaceAll('+', '-').replaceAll('/', '_')))
+  } catch {
+    return undefined // more than 32 bytes: the copy is damaged
+  }
+}
+
+/** Returns the file name after a digest in its line, or in the column before it. */
+function nameBeside(before: string, after: string): string | undefined {
+  const isUnfinished = /^[\s"',;|)\]}>`*]*$/.test(after)
+  const name = isUnfinished ? before.split(/[\t,;|]|: /).findLast(cell => /\w/.test(cell)) : after
+  const bare = name?.replace(/^[\s"',;|*`=:)\]}>]+|[\s"',;|`=:]+$/g, '')
+  const isFile = bare !== undefined && /^[^{}<>]+\.\w{1,8}$/.test(bare) && !/sha-?256/i.test(bare)
+  return isFile ? bare : undefined
 }
 
 /**

@@ -1,6 +1,24 @@
 import * as z from 'zod/mini'
 import { type Bytes, fromBase64Url, fromUtf8, toUtf8 } from '../bytes.ts'
-import { publicKeyPurposes } from './public-key-proof.ts'
+
+/**
+ * What a `public_key_jwt` is for.
+ * - `signup`: a sign-up.
+ * - `verify`: the confirmation of a sign-up that was made in another browser.
+ * - `activate`: the activation of an invited account.
+ * - `reset`: the reset of a password.
+ * - `rekey`: a change of password.
+ * - `email`: a change of e-mail.
+ */
+export const publicKeyPurposes = [
+  'signup',
+  'verify',
+  'activate',
+  'reset',
+  'rekey',
+  'email'
+] as const
+export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
 
 /** Schema of 32 bytes in base64url. */
 const Bytes32 = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))

@@ -1,26 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { toBase64Url, toUtf8 } from '../bytes.ts'
 import type { ChallengePurpose } from './challenge.ts'
-import type { PublicKeyJwk, PublicKeyPayload } from './public-key-jwt.ts'
-
-/**
- * What a `public_key_jwt` is for.
- * - `signup`: a sign-up.
- * - `verify`: the confirmation of a sign-up that was made in another browser.
- * - `activate`: the activation of an invited account.
- * - `reset`: the reset of a password.
- * - `rekey`: a change of password.
- * - `email`: a change of e-mail.
- */
-export const publicKeyPurposes = [
-  'signup',
-  'verify',
-  'activate',
-  'reset',
-  'rekey',
-  'email'
-] as const
-export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
+import type { PublicKeyJwk, PublicKeyPayload, PublicKeyPurpose } from './public-key-jwt.ts'
 
 /**
  * A `public_key_jwt` contains a challenge in its field `nonce`. Returns the purpose that this

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -15,6 +16,8 @@ interface DeleteWithTypedConfirmationProps extends DeletionOptions {
   typed: string
   /** Whether the item may be deleted. Otherwise only the note is shown. */
   isOffered: boolean
+  /** What else the person should read before the deletion. */
+  children?: ReactNode
 }
 
 /**
@@ -22,9 +25,10 @@ interface DeleteWithTypedConfirmationProps extends DeletionOptions {
  * type a text, such as the host of a domain.
  */
 export function DeleteWithTypedConfirmation(props: DeleteWithTypedConfirmationProps) {
-  const { words, note, isOffered } = props
+  const { words, note, isOffered, children } = props
   return (
     <Section id="delete-item" title={words('title')} note={note}>
+      {children}
       {isOffered && (
         <InPlaceEditor label={words('open')}>
           {close => <DeleteForm {...props} close={close} />}

@@ -6,7 +6,8 @@ import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts
 
 /**
  * Returns the name of a request (deposit or verification) in the history. The name of a
- * verification contains the name of the verified file if this browser remembers it.
+ * verification contains the name of the verified file if this browser remembers it, or if the
+ * person has deposited the file.
  */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: Translate): string {
   const [first, ...others] = $verifiedFileNamesByRequest.get().get(id) ?? []
@@ -14,7 +15,11 @@ export function requestName({ id, kind, name, items }: ProcessedRequest, t: Tran
     if (others.length === 0) return t('history.checkNamed', { name: first })
     return t('history.checkNamedOthers', { name: first, count: others.length })
   }
-  if (kind === 'verify') return t('history.check', { count: items?.asked ?? 1 })
+  if (kind === 'verify') {
+    return name === undefined
+      ? t('history.check', { count: items?.asked ?? 1 })
+      : t('history.checkNamed', { name: withoutDirectionControls(name) })
+  }
   return name === undefined ? t('history.document') : withoutDirectionControls(name)
 }
 

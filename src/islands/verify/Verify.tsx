@@ -1,9 +1,7 @@
 import { useStore } from '@nanostores/react'
-import { type ClipboardEvent, type FormEvent, useEffect, useRef, useState } from 'react'
-import { parseFingerprints } from '../../core/input/pasted-fingerprints.ts'
+import { useEffect, useRef } from 'react'
 import { formatPercent } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { formDraftName } from '../../stores/form-values.ts'
 import { $session } from '../../stores/sessions.ts'
 import {
   $shownBatch,
@@ -11,18 +9,16 @@ import {
   clearVerifications,
   hideVerificationResults,
   isAwaitingResult,
-  startVerifyingFingerprintsIn,
   type Verification,
   verifyFiles
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useOnFilesReceived } from '../files/use-on-files-received.ts'
-import { takeUnsavedInput } from '../forms/page-drafts.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
-import { Field } from '../kit/Field.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
+import { PasteFingerprints } from './PasteFingerprints.tsx'
 
 interface VerifyProps {
   /** Name of the company whose register is searched. */
@@ -105,7 +101,7 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
         </a>
       )}
       {only && <Steps check={only} company={company} />}
-      <Paste />
+      <PasteFingerprints />
       {isBlank && <Steps check={undefined} company={company} />}
       {earlier.length > 0 && list.Component && (
         <section className="sheet flex flex-col gap-2 print:hidden">
@@ -139,63 +135,6 @@ function useZone(isBlank: boolean) {
     hideVerificationResults()
   }
   return { zone, bringBack }
-}
-
-function Paste() {
-  const { t } = useTranslation()
-  const [isReady, setReady] = useState(false)
-  const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
-  const input = useRef<HTMLInputElement>(null)
-  // a form submitted before the script runs would put the fingerprint into the address
-  useEffect(() => {
-    setReady(true)
-    if (!input.current || input.current.value !== '') return
-    const { fingerprint } = Object(takeUnsavedInput(formDraftName({ fingerprint: '' })))
-    if (typeof fingerprint === 'string') input.current.value = fingerprint
-  }, [])
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    if (!input.current) return
-    take(input.current.value)
-  }
-  const take = (text: string) => {
-    if (!input.current) return
-    const isTaken = startVerifyingFingerprintsIn(text)
-    setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
-    if (isTaken) input.current.value = ''
-    else input.current.focus()
-  }
-  // the field has a single line, so several lines are read from the paste event
-  const paste = (event: ClipboardEvent) => {
-    const text = event.clipboardData.getData('text')
-    if (!/[\r\n]/.test(text.trim()) || parseFingerprints(text)?.length === 1) return
-    event.preventDefault()
-    take(text)
-  }
-  return (
-    <form
-      onSubmit={send}
-      noValidate
-      className="flex flex-col gap-x-4 gap-y-3 sm:flex-row print:hidden"
-    >
-      <div className="min-w-0 grow">
-        <Field
-          ref={input}
-          label={t('verify.paste.label')}
-          name="fingerprint"
-          hint={t('verify.paste.hint')}
-          error={wrong && t(`verify.paste.${wrong}`)}
-          onPaste={paste}
-          autoComplete="off"
-          spellCheck={false}
-          mono
-        />
-      </div>
-      <button type="submit" className="btn btn-outline self-start sm:mt-5.75" disabled={!isReady}>
-        {t('verify.paste.submit')}
-      </button>
-    </form>
-  )
 }
 
 function Steps({ check, company }: { check: Verification | undefined; company: string }) {

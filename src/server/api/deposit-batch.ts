@@ -16,6 +16,7 @@ import {
 } from '../../contract/kit/limits.ts'
 import { toProblem } from '../../contract/kit/problems.ts'
 import { type BatchItemAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
+import { withMediaTypeByName } from '../domain/deposits/new-deposits.ts'
 import type { CompanyId, Deps, StagedFileId } from '../domain/deps.ts'
 import { newRandomId } from '../domain/ids.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
@@ -71,7 +72,7 @@ export function mountDepositBatch(app: Api): void {
       const items = received.flatMap(each => {
         if (each instanceof AppError) return []
         const { key, ...deposit } = each.item
-        return [{ key, deposit, staged: each.staged }]
+        return [{ key, deposit: withMediaTypeByName(deposit), staged: each.staged }]
       })
       const caller = c.get('inFlight')?.caller
       const batch = { company_id, user_id, actor, items, caller }

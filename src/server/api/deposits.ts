@@ -24,13 +24,14 @@ import {
   hostCompanyId
 } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
-import { streamWhileSignedIn } from './kit/while-signed-in.ts'
+import { streamWhileAllowed } from './kit/while-allowed.ts'
 
 export function mountDeposits(app: Api): void {
   mountIdempotent(app, createDeposit, async (input, c, key) => {
     if (key === undefined) {
       throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
     }
+    const deposit = newDeposits.withMediaTypeByName(input)
     const answer = await newDeposits.createDeposit(c.get('deps'), {
       ...hostCompanyAndCaller(c),
       caller: c.get('inFlight')?.caller,
@@ -38,9 +39,9 @@ export function mountDeposits(app: Api): void {
         actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
         route: 'POST /deposit',
         key,
-        input
+        input: deposit
       },
-      deposit: input
+      deposit
     })
     if ('duplicate' in answer.body || answer.body.continued) c.set('status', 200)
     return answer
@@ -100,11 +101,7 @@ export function mountDeposits(app: Api): void {
     const deps = c.get('deps')
     const body = isHead
       ? null
-      : streamWhileSignedIn(
-          deps,
-          authenticatedCaller(c),
-          await deps.blobs.read(hostCompanyId(c), tag, part)
-        )
+      : streamWhileAllowed(c, await deps.blobs.read(hostCompanyId(c), tag, part))
     return new Response(body, {
       status: part ? 206 : 200,
       headers: {

@@ -3,8 +3,8 @@ import { getOpenApi, redirectToApiDocs } from '../../contract/docs.ts'
 import { createOpenApiDocument } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
+import { compressBody, compressedResponse } from '../compression/compressed-bodies.ts'
 import { webOriginOf } from '../domain/companies/served-hosts.ts'
-import { compressBody, compressedResponse } from './kit/compression.ts'
 import type { Api } from './kit/context.ts'
 import { mountNonJsonEndpoint } from './kit/mount.ts'
 

@@ -52,7 +52,7 @@ export function mountMembers(app: Api): void {
       caller,
       ...filter
     })
-    return csvDownload(c, 'people', texts, authenticatedCaller(c).permissions)
+    return csvDownload(c, 'people', texts)
   })
 
   mountAdminEndpoint(app, getMember, members.getMember)

@@ -6,9 +6,9 @@ import {
 } from '../../contract/requests.ts'
 import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import type { EventStream, EventStreams } from '../domain/events/event-streams.ts'
-import { machineFormat, spreadsheetFormat } from '../domain/history/export-formats.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
+import { machineFormat, spreadsheetFormat } from './history-formats.ts'
 import { requirePermission } from './kit/admission.ts'
 import {
   type Api,

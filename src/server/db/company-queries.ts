@@ -69,6 +69,20 @@ export function deleteById<Table extends TableWithId>(tx: Tx, table: Table, id: 
   return deleteInCompany(tx, table).where(column(table, 'id'), '=', id)
 }
 
+/**
+ * Locks the row of the company until the transaction ends. Used where only one call at a time may
+ * add to what the company has, or take its last domain away. Must be called before rows of the
+ * company's objects, such as a domain, are locked.
+ */
+export async function lockCompanyRow(tx: Tx): Promise<void> {
+  await tx
+    .selectFrom('company')
+    .where('id', '=', tx.companyId)
+    .select('id')
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** Returns the number of rows that a query selects. */
 export async function countRows<DB, Table extends keyof DB>(
   rows: SelectQueryBuilder<DB, Table, object>

@@ -43,6 +43,7 @@ export interface Database {
     failing_since: Date | null
     quarantined_at: Date | null
     covered_by: string | null
+    covered_before: string | null
     theme_number: Generated<number>
     themes_version: Generated<number>
     draft: Json<unknown>

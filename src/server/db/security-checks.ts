@@ -8,6 +8,7 @@ import { type Db, poolOf } from './open.ts'
  * - `remove_demo` deletes the demonstration company.
  * - `remove_invited_people` deletes people who never had a password.
  * - `require_own_proofs` makes the hosts below a wildcard domain need DNS records of their own.
+ * - `restore_covered_hosts` proves them by the wildcard domain again.
  * - The other functions read rows of all companies.
  */
 const definerFunctions = [
@@ -15,15 +16,18 @@ const definerFunctions = [
   'public.company_usage(uuid[], date)',
   'public.erase_audit_values(uuid)',
   'public.has_own_domain()',
+  'public.hosts_of_others_below(text)',
   'public.is_covered_by(uuid, text)',
   'public.is_proved_host(text)',
+  'public.keeps_localhost(uuid)',
   'public.list_companies()',
   'public.list_hosts()',
   'public.move_domain(uuid, uuid, uuid, text, text, jsonb)',
   'public.remove_demo(uuid)',
   'public.remove_invited_people(uuid[])',
   'public.require_own_proofs(text, text, timestamptz)',
-  'public.resolve_host(text)'
+  'public.resolve_host(text)',
+  'public.restore_covered_hosts(uuid, text, timestamp with time zone)'
 ]
 /**
  * The condition that every permissive policy of row-level security must have, from the `=` after

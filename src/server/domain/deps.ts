@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Colors, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
 
@@ -25,6 +26,7 @@ export interface Deps {
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
   signals: ServiceSignals
+  callers: CallerWatch
   /**
    * The name of this process, by which other processes find out whether it still runs. Undefined if
    * processes do not notify each other.
@@ -54,6 +56,15 @@ export interface InstallationSettings {
   mailServer: boolean
   maxUploadBytes: number
   limits: TrafficLimitSettings
+  bounds: BoundSettings
+}
+
+/** How much a company may have, where the operator can raise it. */
+export interface BoundSettings {
+  domains: number
+  groups: number
+  categories: number
+  people: number
 }
 
 /**
@@ -93,6 +104,11 @@ export interface Tenant {
    * HTTP request counts as coming from a developer's machine, unless the setting `dev` is set.
    */
   hasOwnDomain: boolean
+  /**
+   * Whether this is the installation's own company and has not yet proved a host. Its `localhost`
+   * pages then stay served, whatever hosts other companies have.
+   */
+  keepsLocalhost: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }
@@ -385,6 +401,29 @@ export interface ServiceSignals {
    * it watches.
    */
   missed: ServiceSignal<void>
+}
+
+/** A caller whose call, event stream, download or upload is under way. */
+export interface WatchedCaller {
+  person: { id: string; session_id: string; company_id: CompanyId }
+  /** The host that the call addresses. */
+  host: string
+  /** The permissions without which the caller must not continue. */
+  permissions: readonly string[]
+}
+
+/**
+ * Ends what callers have begun when they lose the right to it: when the session or the key ends,
+ * the person is disabled or deleted, the company is suspended, a permission is taken away, or the
+ * host no longer belongs to the company. This takes less than a second after signals, and otherwise
+ * at most two.
+ */
+export interface CallerWatch {
+  /**
+   * Watches a caller until the returned function is called. Calls `onEnd` at most once, with the
+   * error that a new call of the caller would get.
+   */
+  watch(caller: WatchedCaller, onEnd: (reason: AppError) => void): () => void
 }
 
 /**

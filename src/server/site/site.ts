@@ -4,7 +4,11 @@ import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http-headers/csp.ts'
 import { findPage, notFoundPage, renderedPathOf } from '../../core/pages/page-table.ts'
-import { type CompressedBody, compressBody, sendCompressed } from '../api/kit/compression.ts'
+import {
+  type CompressedBody,
+  compressBody,
+  sendCompressed
+} from '../compression/compressed-bodies.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
 import { limitConcurrency } from './concurrency-limiter.ts'
 import { isCrawler } from './crawlers.ts'

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { putDeposit } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { mediaTypeOfFile } from '../../core/files/file-type.ts'
 import {
   admitCaller,
   bearerToken,
@@ -24,9 +25,9 @@ import {
 import { recordUploadActivity, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
-import { closeConnectionWhenApiKeyEnds } from './api-key-revocation.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
+import { closeWhenCallerIsRefused } from './connection-end.ts'
 
 /**
  * Interval in milliseconds at which the progress of a running upload is recorded in the database.
@@ -84,7 +85,7 @@ async function readFile(
 ): Promise<DirectUploadFile> {
   const token = bearerToken(headers.authorization)
   const person = await admitCaller(deps, tenant, putDeposit, token, { address })
-  closeConnectionWhenApiKeyEnds(deps, person, response)
+  closeWhenCallerIsRefused(deps, tenant, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, parseQueryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {
@@ -94,7 +95,7 @@ async function readFile(
   if (length === undefined) {
     throw new AppError('length_required', 'Content-Length must say how many bytes will come')
   }
-  const { name, category, media_type = 'application/octet-stream' } = input
+  const { name, category, media_type = headers['content-type'] } = input
   return {
     company_id: tenant.company_id,
     user_id: person.id,
@@ -102,7 +103,7 @@ async function readFile(
     key: parseIdempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,
-    media_type,
+    media_type: mediaTypeOfFile(name, media_type),
     size: Number(length)
   }
 }

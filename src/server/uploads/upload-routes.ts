@@ -24,9 +24,9 @@ import {
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { closeConnectionWhenApiKeyEnds } from './api-key-revocation.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
+import { closeWhenCallerIsRefused } from './connection-end.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
 import { createUploadLocks, type UploadLock, wrongOffsetError } from './upload-locks.ts'
 
@@ -244,7 +244,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     }
     const token = bearerToken(request.headers.authorization)
     const person = await admitCaller(deps, tenant, route, token, { address })
-    closeConnectionWhenApiKeyEnds(deps, person, response)
+    closeWhenCallerIsRefused(deps, tenant, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
     const upload = await getUpload(deps, {

@@ -103,6 +103,18 @@ export function isSignedIn(): boolean {
 }
 
 /**
+ * Returns a setting from the storage of this browser. Undefined if it is not stored, or if storage
+ * is switched off.
+ */
+export function readStoredSetting(key: string): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
  * Stores a setting in this browser, or deletes it if `value` is undefined. Does nothing if storage
  * is switched off or full.
  */

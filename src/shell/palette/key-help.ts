@@ -1,8 +1,8 @@
 import { createElement } from '../kit/elements.ts'
-import { storeSettingInBrowser } from '../kit/page.ts'
+import { readStoredSetting, storeSettingInBrowser } from '../kit/page.ts'
 import { openDialog } from './dialog.ts'
-import { characterShortcutsStorageKey, isAppleDevice, readStoredSetting } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
+import { characterShortcutsStorageKey, isAppleDevice } from './shortcuts.ts'
 
 /**
  * The keys to press for each keyboard shortcut, by section and name of the shortcut. Both occur in

@@ -1,11 +1,10 @@
-import { onClick } from '../kit/page.ts'
-import { type ShortcutTarget, shortcutTargetOf } from './shortcuts.ts'
-
-/**
- * Storage key of the setting for shortcuts of a single character. The stored value is `off` if the
- * person has switched these shortcuts off.
- */
-export const characterShortcutsStorageKey = 'vidimus:keys'
+import { onClick, readStoredSetting } from '../kit/page.ts'
+import {
+  characterShortcutsStorageKey,
+  isAppleDevice,
+  type ShortcutTarget,
+  shortcutTargetOf
+} from './shortcuts.ts'
 
 const fields = 'input:not([type=checkbox], [type=radio], [type=button]), textarea, select'
 
@@ -30,26 +29,9 @@ export function startPalette(): void {
   onClick('[data-act=palette]', () => void open('palette'))
 }
 
-/** Returns whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
-export function isAppleDevice(): boolean {
-  return /mac|iphone|ipad/i.test(navigator.platform)
-}
-
 async function open(shortcut: ShortcutTarget): Promise<void> {
   // a question that waits for an answer stays alone
   if (document.querySelector('dialog:modal:not(:has(.palette-input))')) return
   if (shortcut === 'palette') (await import('./palette-dialog.ts')).togglePalette()
   else (await import('./key-help.ts')).openShortcutHelp()
-}
-
-/**
- * Returns a setting from the storage of this browser. Undefined if it is not stored, or if storage
- * is switched off.
- */
-export function readStoredSetting(key: string): string | undefined {
-  try {
-    return localStorage.getItem(key) ?? undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,9 @@
+/**
+ * Storage key of the setting for shortcuts of a single character. The stored value is `off` if the
+ * person has switched these shortcuts off.
+ */
+export const characterShortcutsStorageKey = 'vidimus:keys'
+
 /** What a keyboard shortcut opens on every page. */
 export type ShortcutTarget = 'palette' | 'help'
 
@@ -21,4 +27,9 @@ export function shortcutTargetOf(press: Press, place: Place): ShortcutTarget | u
   if (key.toLowerCase() === 'k' && modifier && !other) return 'palette'
   const isFree = place.hasCharacterKeys && !place.isInField && !ctrlKey && !metaKey
   return key === '?' && isFree ? 'help' : undefined
+}
+
+/** Returns whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
+export function isAppleDevice(): boolean {
+  return /mac|iphone|ipad/i.test(navigator.platform)
 }

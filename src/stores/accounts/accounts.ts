@@ -1,4 +1,4 @@
-import type { PublicKeyPurpose } from '../../core/keys/public-key-proof.ts'
+import type { PublicKeyPurpose } from '../../core/keys/public-key-jwt.ts'
 import type { Locale } from '../../i18n/index.ts'
 import type { SigningWorker } from '../../workers/kdf-client.ts'
 import { browserEnvironment } from '../environment.ts'

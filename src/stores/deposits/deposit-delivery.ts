@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini'
-import { type createDeposit, MediaType } from '../../contract/deposits.ts'
+import type { createDeposit } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { mediaTypeOfFile } from '../../core/files/file-type.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { ReducedPictureWithTransform } from '../../workers/image-client.ts'
 import type { WorkerTaskOptions } from '../../workers/pool.ts'
@@ -378,23 +379,20 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 }
 
-/**
- * Returns the media type of a file without its parameters: `Text/HTML; charset=utf-8` →
- * `text/html`. Returns `application/octet-stream` if the type is unknown or malformed.
- */
-export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
-  const type = (file.type.split(';')[0] ?? '').trim().toLowerCase()
-  return MediaType.safeParse(type).success ? type : 'application/octet-stream'
-}
-
 function inputOf(
-  { name, category, again }: DepositEntry,
+  { name, type: told, category, again }: DepositEntry,
   { original, stored, bytes, reduction }: PreparedFile
 ): z.input<typeof createDeposit.input> {
+  const type = mediaTypeOfFile(name, told)
+  const transform = reduction && {
+    ...reduction.transform,
+    from: { ...reduction.transform.from, type }
+  }
   return {
-    ...{ name, original, stored, size: bytes.size, media_type: mediaTypeOf(bytes) },
+    ...{ name, original, stored, size: bytes.size },
+    media_type: transform?.to.type ?? type,
     category: category.id,
-    ...(reduction ? { transform: reduction.transform } : {}),
+    ...(transform ? { transform } : {}),
     ...(again ? { again } : {})
   }
 }

@@ -2,10 +2,11 @@ import { FileName } from '../../contract/deposits.ts'
 import { AppError, asAppError, type ErrorCode } from '../../contract/kit/errors.ts'
 import { fieldErrors } from '../../contract/kit/field-errors.ts'
 import { maxFileBytes } from '../../contract/kit/limits.ts'
+import { mediaTypeOfFile } from '../../core/files/file-type.ts'
 import { acceptsMediaType } from '../../core/media-types.ts'
 import { createCallRetrier, isTransient } from '../retries.ts'
 import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
-import { createDepositSteps, type DeliveryDependencies, mediaTypeOf } from './deposit-delivery.ts'
+import { createDepositSteps, type DeliveryDependencies } from './deposit-delivery.ts'
 import {
   createDepositEntry,
   createDepositList,
@@ -511,7 +512,7 @@ function findRefusal({ size, name, type, category }: DepositEntry): AppError | u
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')
   if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
   const { media_types } = category
-  if (!acceptsMediaType(media_types, mediaTypeOf({ type }))) {
+  if (!acceptsMediaType(media_types, mediaTypeOfFile(name, type))) {
     return new AppError('type_not_allowed', `The category takes ${media_types?.join(', ')} only`)
   }
   const checked = FileName.safeParse(name)

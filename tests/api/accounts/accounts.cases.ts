@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
-import type { RefusalContext, Refusals, RouteCases, RouteName } from '../../helpers/cases.ts'
+import {
+  type RefusalContext,
+  type Refusals,
+  type RouteCases,
+  type RouteName,
+  withBoundsReached
+} from '../../helpers/cases.ts'
 import { newEmail } from '../../helpers/client.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import {
@@ -38,6 +44,10 @@ export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
     },
     'verifyEmail challenge_invalid': () => late('verifyEmail'),
     'verifyEmail key_invalid': () => withBadKey('verifyEmail'),
+    'verifyEmail too_many_people': async () => {
+      const input = await inputOf('verifyEmail')
+      return withBoundsReached(app, () => ask('verifyEmail', input, {}))
+    },
     'checkMailLink mail_token_invalid': () =>
       ask('checkMailLink', { token: anyToken(), purpose: 'reset' }, {}),
     'checkMailLink mail_token_used': async () => {

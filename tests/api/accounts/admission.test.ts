@@ -12,12 +12,15 @@ import { getDemoAccount } from '../../../src/contract/setup.ts'
 import { createUser, getOwnAccount } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { mailTokenHash } from '../../../src/core/keys/public-key-proof.ts'
+import { inCompany } from '../../../src/server/db/scope.ts'
 import { listUnconfirmedSignUpsWithNewLinks } from '../../../src/server/domain/accounts/signups.ts'
+import { findPrimaryDomain } from '../../../src/server/domain/companies/served-hosts.ts'
 import { createEmptyDemo, demoHost, fillDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../../../src/server/domain/demo-account.ts'
 import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import { makeMultiHostApp, newAccount } from '../../helpers/accounts.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { makeDomain } from '../../helpers/cases.ts'
 import { deriveKeys, makeKeys, type TestKeys } from '../../helpers/keys.ts'
 import { makeMailToken, makePerson, makeSignUp, publicKeyJwtFor } from '../../helpers/mailed.ts'
 import { errorWithCode } from '../../helpers/refusals.ts'
@@ -46,21 +49,45 @@ describe('a request to a host under localhost', () => {
     })
   })
 
-  test('is misdirected once the installation has a domain of its own', async () => {
+  test('is misdirected once any company has a domain of its own, except for the operators', async () => {
     await using app = await makeApp({ settings: own })
-    expect((await app.request(`api.${host}`, { path: `/${host}` })).status).toBe(200)
+    const config = async (name: string) =>
+      (await app.request(`api.${name}`, { path: `/${name}` })).status
+    expect(await config('beta.localhost')).toBe(200)
     await app.addCompany('Orchard', 'docs.orchard.test')
-    for (const name of [host, `api.${host}`, 'beta.localhost']) {
+    expect(await config('docs.orchard.test')).toBe(200)
+    for (const name of ['beta.localhost', 'api.beta.localhost']) {
       expect((await app.request(name, { path: '/' })).status, name).toBe(421)
     }
-    const kept = await app.request('api.docs.orchard.test', { path: '/docs.orchard.test' })
-    expect(kept.status).toBe(200)
-    // nothing is deleted
-    const { rows } = await app.owner.query('select 1 from domain where host = $1', [host])
-    expect(rows).toHaveLength(1)
+    // the oldest company is that of the operators, who would be locked out
+    expect(await config(host)).toBe(200)
+    // but it is no developer's machine
+    expect(await whoIs(app, await signUpOver(app))).toMatchObject({
+      pending: true,
+      delivery: 'administrator'
+    })
     app.deps.settings.dev = true
     app.wait(2)
-    expect((await app.request(`api.${host}`, { path: `/${host}` })).status).toBe(200)
+    expect(await config('beta.localhost')).toBe(200)
+  })
+
+  test('is misdirected for the operators too, once their company has proved a host', async () => {
+    await using app = await makeApp({ settings: own })
+    const acme = app.companies[host]
+    await app.owner.query(`update domain set host = 'localhost' where host = $1`, [host])
+    await makeDomain(app.owner, acme, '*.acme.test')
+    const first = () => app.request('api.localhost', { path: '/localhost' })
+    // a wildcard alone has no page to sign in at
+    expect((await first()).status).toBe(200)
+    const id = await makeDomain(app.owner, acme, 'docs.acme.test')
+    app.wait(2)
+    expect((await first()).status).toBe(421)
+    // links in mails must lead to pages that are served
+    const primary = await inCompany(app.deps.db, acme, findPrimaryDomain)
+    expect(primary).toEqual({ id, host: 'docs.acme.test' })
+    await app.owner.query('update domain set verified_at = null where id = $1', [id])
+    app.wait(2)
+    expect((await first()).status).toBe(200)
   })
 
   test('signs in with the demonstration’s published password on a developer’s machine only', async () => {

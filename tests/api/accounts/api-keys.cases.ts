@@ -52,10 +52,9 @@ export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   }
   return {
     'createApiKey confirmation_required': () => unconfirmed('createApiKey'),
-    'createApiKey key_limit_reached': () => full('createApiKey'),
+    'createApiKey too_many_keys': () => full('createApiKey'),
     'createCompanyApiKey confirmation_required': async () =>
       unconfirmed('createCompanyApiKey', await ofCompany()),
-    'createCompanyApiKey key_limit_reached': async () =>
-      full('createCompanyApiKey', await ofCompany())
+    'createCompanyApiKey too_many_keys': async () => full('createCompanyApiKey', await ofCompany())
   }
 }

@@ -7,7 +7,8 @@ import {
   type RefusalContext,
   type Refusals,
   type RouteCases,
-  requestOf
+  requestOf,
+  withBoundsReached
 } from '../../helpers/cases.ts'
 import { newEmail } from '../../helpers/client.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
@@ -30,6 +31,8 @@ export function refusals(stage: RefusalContext): Refusals {
       return signUp(app, 'beta.localhost')
     },
     'createUser email_taken': () => signUp(app, 'acme.localhost', { email: ada.email }),
+    'createUser too_many_people': () =>
+      withBoundsReached(app, () => ask('createUser', { email: 'one.more@example.com' })),
     'createUser host_needed': async () =>
       ask(
         'createUser',

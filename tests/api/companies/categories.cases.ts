@@ -5,7 +5,8 @@ import {
   makeGroup,
   type RefusalContext,
   type Refusals,
-  type RouteCases
+  type RouteCases,
+  withBoundsReached
 } from '../../helpers/cases.ts'
 
 const newNames = () => ({ en: `Documents ${randomUUID()}`, fr: `Pièces ${randomUUID()}` })
@@ -60,6 +61,8 @@ export function refusals(stage: RefusalContext): Refusals {
       await ask('createCategory', { names: { en: 'Diplomas', fr: 'Diplômes' } })
       return ask('createCategory', { names: { en: 'Other diplomas', fr: 'DIPLOMES' } })
     },
+    'createCategory too_many_categories': () =>
+      withBoundsReached(app, () => ask('createCategory', { names: { en: 'One more' } })),
     ...idempotencyKeyRefusals(stage, 'createCategory', 'POST /category', (headers, text) =>
       ask('createCategory', { names: { en: text, fr: text } }, headers)
     ),

@@ -406,6 +406,52 @@ test('hosts of other companies below an operator’s wildcard need a record once
   }
 })
 
+test('a wildcard that carries hosts of others is removed by operators alone, and its return is told and mends', async () => {
+  const to = app.companies[beta]
+  const zone = `carried${++hosts}.fr`
+  const { id } = await prove(`*.${zone}`)
+  const theirs = await asOperator(() => createFor(to, `docs.${zone}`))
+  const refused = await ada.call(getDomain, { id })
+  expect(refused.covers).toEqual({ count: 1, hosts: [] })
+  await confirmSessions(app)
+  await expect(ada.call(deleteDomain, { id })).rejects.toMatchObject({
+    code: 'domain_covers_others'
+  })
+  const stateOf = async () => (await bob.call(getDomain, { id: theirs.id })).state
+  expect(await stateOf()).toBe('verified')
+  await asOperator(async () => {
+    // its page names them
+    expect((await ada.call(getDomain, { id })).covers).toEqual({
+      count: 1,
+      hosts: [{ host: `docs.${zone}`, company: 'Beta' }]
+    })
+    await ada.call(deleteDomain, { id })
+  })
+  expect(await stateOf()).toBe('failing')
+  await ageAndRecheck(`docs.${zone}`, 2, beta)
+  await ageAndRecheck(`docs.${zone}`, 8, beta)
+  expect(await stateOf()).toBe('quarantined')
+
+  await prove(`*.${zone}`)
+  expect(await bob.call(getDomain, { id: theirs.id })).toMatchObject({
+    state: 'verified',
+    proof: null,
+    failing_since: null,
+    quarantined_since: null
+  })
+  const { rows } = await app.owner.query(
+    `select e.action, v.changes::jsonb #> '{after}' as after
+       from audit_entry e join audit_value v using (company_id, seq)
+      where e.company_id = $1 and e.target_id = $2 order by e.seq`,
+    [to, theirs.id]
+  )
+  const after = { host: `docs.${zone}`, wildcard: `*.${zone}` }
+  expect(rows.slice(1)).toEqual([
+    { action: 'domain.uncover', after },
+    { action: 'domain.cover', after }
+  ])
+})
+
 /**
  * Adds a domain to a company as verified, although it has no DNS record. Returns the domain's id.
  */

@@ -6,7 +6,8 @@ import {
   makeDomain,
   type RefusalContext,
   type Refusals,
-  type RouteCases
+  type RouteCases,
+  withBoundsReached
 } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
@@ -65,6 +66,23 @@ export function refusals(stage: RefusalContext): Refusals {
   return {
     'createDomain host_not_allowed': () => ask('createDomain', { host: 'co.uk' }),
     'createDomain host_taken': () => ask('createDomain', { host: 'beta.localhost' }),
+    'createDomain too_many_domains': () =>
+      withBoundsReached(app, () => ask('createDomain', { host: 'more.example.com' })),
+    'createDomain too_many_claims': async () => {
+      const company = app.companies['acme.localhost']
+      await app.owner.query(
+        `insert into domain (company_id, id, host, name, title, public, locale, theme, created_at)
+         select company_id, gen_random_uuid(), 'claim' || n || '.example.com', name, title, false,
+                locale, theme, created_at
+           from domain, generate_series(1, 20) n where host = 'acme.localhost'`
+      )
+      const refused = await ask('createDomain', { host: 'more.example.com' })
+      await app.owner.query(
+        `delete from domain where company_id = $1 and host like 'claim%.example.com'`,
+        [company]
+      )
+      return refused
+    },
     'createDomain default_group_private': async () => {
       await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
       await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
@@ -88,6 +106,16 @@ export function refusals(stage: RefusalContext): Refusals {
     'deleteDomain domain_needed': async () => {
       await confirmSessions(app)
       return ask('deleteDomain', { id: await domainIdOf(app.owner, 'acme.localhost') })
+    },
+    'deleteDomain domain_covers_others': async () => {
+      await confirmSessions(app)
+      const id = await makeDomain(app.owner, app.companies['acme.localhost'], '*.lent.example.com')
+      await makeDomain(app.owner, app.companies['beta.localhost'], 'docs.lent.example.com')
+      await app.owner.query(
+        `update domain set covered_by = $1 where host = 'docs.lent.example.com'`,
+        [app.companies['acme.localhost']]
+      )
+      return ask('deleteDomain', { id })
     },
     'deleteDomain changed_meanwhile': async () => {
       await confirmSessions(app)
@@ -116,6 +144,12 @@ export function refusals(stage: RefusalContext): Refusals {
         [id, claimed]
       )
       return ask('moveDomainToCompany', { id, company_id: beta })
+    },
+    'moveDomainToCompany too_many_domains': async () => {
+      await confirmSessions(app)
+      const id = await makeDomain(app.owner, app.companies['acme.localhost'])
+      const company_id = app.companies['beta.localhost']
+      return withBoundsReached(app, () => ask('moveDomainToCompany', { id, company_id }))
     },
     'makeDomainPrimary domain_unsuitable': async () => {
       const id = await makeDomain(app.owner, app.companies['acme.localhost'])

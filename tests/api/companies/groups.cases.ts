@@ -7,7 +7,8 @@ import {
   makeGroup,
   type RefusalContext,
   type Refusals,
-  type RouteCases
+  type RouteCases,
+  withBoundsReached
 } from '../../helpers/cases.ts'
 import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
 
@@ -60,6 +61,8 @@ export function refusals(stage: RefusalContext): Refusals {
       await ask('createGroup', { name: 'Élèves' })
       return ask('createGroup', { name: 'ELEVES' })
     },
+    'createGroup too_many_groups': () =>
+      withBoundsReached(app, () => ask('createGroup', { name: 'One more' })),
     ...idempotencyKeyRefusals(stage, 'createGroup', 'POST /group', (headers, name) =>
       ask('createGroup', { name }, headers)
     ),
@@ -89,6 +92,21 @@ export function refusals(stage: RefusalContext): Refusals {
     },
     'addGroupUser email_unconfirmed': async () => {
       const user_id = (await makeSignUp(app)).id
+      return ask('addGroupUser', { groupId: await newGroup(), user_id })
+    },
+    'addGroupUser too_many_groups': async () => {
+      const user_id = (await makePerson(app, true)).id
+      await app.owner.query(
+        `with made as (
+           insert into "group" (company_id, id, name, is_default, features, created_at)
+           select $1, gen_random_uuid(), 'Crowd ' || n, false, '{}', now()
+             from generate_series(1, 100) n
+           returning company_id, id
+         )
+         insert into group_user (company_id, group_id, user_id) select company_id, id, $2 from made
+         on conflict do nothing`,
+        [app.companies[host], user_id]
+      )
       return ask('addGroupUser', { groupId: await newGroup(), user_id })
     },
     'removeGroupUser email_unconfirmed': async () => {

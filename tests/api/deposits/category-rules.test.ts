@@ -5,11 +5,12 @@ import {
   createCategory,
   updateCategory
 } from '../../../src/contract/company-categories.ts'
-import { createDeposit } from '../../../src/contract/deposits.ts'
+import { createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
 import { addGroupCategory, addGroupUser, createGroup } from '../../../src/contract/groups.ts'
 import type { AppError } from '../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
+import { acceptsMediaType, mediaTypesByKind } from '../../../src/core/media-types.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
@@ -63,6 +64,7 @@ type Way = (typeof ways)[number]
 interface Wanted {
   category: string | undefined
   media_type: string
+  name?: string
   /** Whether the bytes are a reduced copy of a picture, which `PUT` cannot declare. */
   isReduced?: boolean
 }
@@ -75,7 +77,7 @@ async function deposit(
   way: Way,
   person: TestPerson,
   bytes: Buffer,
-  { category, media_type, isReduced = false }: Wanted
+  { category, media_type, name = 'small.pdf', isReduced = false }: Wanted
 ): Promise<ProcessedRequest> {
   const type = isReduced ? 'image/jpeg' : media_type
   const transform = {
@@ -87,6 +89,7 @@ async function deposit(
   } as const
   const item = batchItem(bytes, {
     ...(category === undefined ? {} : { category }),
+    name,
     media_type: type,
     ...(isReduced ? { transform, original: hashOf(randomBytes(8)) } : {})
   })
@@ -110,7 +113,7 @@ async function deposit(
     if (status !== 204) throw new Error(`PATCH answered ${status}`)
     return app.until(person, request.id, ['done', 'failed'])
   }
-  const query = { media_type, ...(category !== undefined && { category }) }
+  const query = { name, media_type, ...(category !== undefined && { category }) }
   const { status, body } = await app.put(person, bytes, query)
   const answer = JSON.parse(body.toString())
   if (status !== 201) throw answer.code
@@ -184,6 +187,23 @@ const table: [settings: Settings, kind: Kind, refusal?: string][] = [
   [{ retention: 'P30D', store: 'fingerprint' }, 'pdf']
 ]
 
+/** A file's name, the type that a browser tells for it, and a type that its category accepts. */
+const misreported = [
+  ['IMG_0002.heic', 'application/octet-stream', 'image/*'],
+  ['scan.tif', 'application/octet-stream', 'image/*'],
+  ['list.csv', 'application/vnd.ms-excel', 'text/*'],
+  ['notes.md', 'text/plain', 'text/markdown'],
+  ['a.docx', 'application/zip', mediaTypesByKind.office[3]]
+] as const
+
+const longNames = [
+  `${'契約書'.repeat(30)}.pdf`,
+  `${'договор '.repeat(17)}.pdf`,
+  `${'عقد إيجار '.repeat(15).trim()}.pdf`,
+  `${'契'.repeat(251)}.pdf`,
+  `${'🗎'.repeat(125)}a.pdf`
+]
+
 describe.each(ways)('a deposit by %s', way => {
   // a reduced copy is declared beside its bytes, and the body of PUT is only bytes
   const cases = table.filter(([, kind]) => way !== 'PUT' || kind !== 'reduced png')
@@ -237,6 +257,26 @@ describe.each(ways)('a deposit by %s', way => {
     expect(answers).toEqual(refused.map(([, , refusal]) => refusal))
     expect(after).toEqual(before)
     expect(found.flat()).toEqual([])
+  })
+
+  test.each(misreported)('of %s, told as %s, is accepted by %s', async (name, told, accepted) => {
+    const category = await makeCategory({ media_types: [accepted] })
+    const wanted = { category, name, media_type: told }
+    const request = await deposit(way, depositor, randomBytes(100), wanted)
+    expect(request).toMatchObject({ state: 'done', name })
+    expect(acceptsMediaType([accepted], request.media_type ?? '')).toBe(true)
+  })
+
+  test.each(longNames)('keeps the name %s', async name => {
+    const category = await makeCategory({})
+    const wanted = { category, name, media_type: 'application/pdf' }
+    const request = await deposit(way, groupMember, randomBytes(100), wanted)
+    expect(request).toMatchObject({ state: 'done', name })
+    const read = await groupMember.call(getDeposit, { id: request.deposit_id ?? '' })
+    expect(read.name).toBe(name)
+    const { status, headers } = await app.content(groupMember, request.deposit_id ?? '')
+    expect(status).toBe(200)
+    expect(headers['content-disposition']).toContain(encodeURIComponent(name))
   })
 
   test('is refused to whose groups may not use the category', async () => {

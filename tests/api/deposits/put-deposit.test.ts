@@ -139,8 +139,19 @@ test('needs no category where the caller has one', async () => {
 })
 
 test('takes bytes of no known type without a word about it', async () => {
-  const { body } = await curl(randomBytes(10), query())
+  const { body } = await curl(randomBytes(10), query({ name: 'a.unheard' }))
   expect(body).toMatchObject({ state: 'done', media_type: 'application/octet-stream' })
+})
+
+test.each([
+  [{}, [], 'application/pdf'],
+  [{}, ['--header', 'Content-Type: text/html; charset=utf-8'], 'text/html'],
+  [{}, ['--header', 'Content-Type: application/x-www-form-urlencoded'], 'application/pdf'],
+  [{ media_type: 'image/png' }, ['--header', 'Content-Type: text/html'], 'image/png'],
+  [{ media_type: 'application/octet-stream' }, [], 'application/pdf']
+])('reads the type of %j with %j as %s', async (more, headers, media_type) => {
+  const { body } = await curl(randomBytes(10), query(more), ...headers)
+  expect(body).toMatchObject({ state: 'done', media_type })
 })
 
 test('takes a name with a question mark in it, encoded or not', async () => {

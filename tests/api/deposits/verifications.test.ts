@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { listRequests } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { readConfig } from '../../../src/server/config.ts'
 import { makeApp } from '../../helpers/app.ts'
@@ -62,4 +63,49 @@ test('keeps the answer small however often a file was deposited, and tells the f
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const { items } = await app.call('acme.localhost', verify, { items: [{ sha256 }] })
   expect(items[0]?.findings).toMatchObject([{ match: 'original', leaf_hash: first.leaf_hash }])
+})
+
+test('tells how many records there are, the first, and the caller’s own', async () => {
+  await using app = await makeApp()
+  const [ada, ben, carl] = [await app.signUp(), await app.signUp(), await app.signUp()]
+  const bytes = randomBytes(100)
+  const first = await app.deposit(ada, bytes)
+  const second = await app.deposit(ben, bytes)
+  await app.deposit(ben, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const ask = async (person?: typeof ada) => {
+    const input = { items: [{ sha256 }, { sha256: 'a'.repeat(64) }] }
+    const { items } = await (person
+      ? person.call(verify, input)
+      : app.call(ada.host, verify, input))
+    expect(items[1]).toMatchObject({ verdict: 'not_found', records: 0 })
+    expect(items[1]?.own).toBeUndefined()
+    expect(items[0]).toMatchObject({
+      records: 3,
+      findings: [{ match: 'original', leaf_hash: first.leaf_hash }]
+    })
+    return items[0]?.own
+  }
+  expect(await ask(ada)).toMatchObject({
+    leaf_hash: first.leaf_hash,
+    deposit_id: first.deposit_id,
+    request_id: first.id
+  })
+  expect(await ask(ben)).toMatchObject({ leaf_hash: second.leaf_hash, request_id: second.id })
+  expect(await ask(carl)).toBeUndefined()
+  expect(await ask()).toBeUndefined()
+})
+
+test('names the person’s own deposit in the history of checks, in every browser', async () => {
+  await using app = await makeApp()
+  const [ada, ben] = [await app.signUp(), await app.signUp()]
+  const bytes = randomBytes(100)
+  const { name } = await app.deposit(ada, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  for (const person of [ada, ben]) await person.call(verify, { items: [{ sha256 }] })
+  const [check] = await ada.call(listRequests, { kind: 'verify' })
+  expect(check?.name).toBe(name)
+  expect(name).toBeDefined()
+  expect(await ada.call(listRequests, { q: name, kind: 'verify' })).toHaveLength(1)
+  expect((await ben.call(listRequests, { kind: 'verify' }))[0]?.name).toBeUndefined()
 })

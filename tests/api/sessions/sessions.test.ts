@@ -12,10 +12,6 @@ import { createUser, getOwnAccount } from '../../../src/contract/users.ts'
 import { readTokenExpirySeconds } from '../../../src/core/keys/access-token.ts'
 import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import {
-  authenticate,
-  getSessionStatus
-} from '../../../src/server/domain/sessions/authentication.ts'
-import {
   type Account,
   type MultiHostApp,
   makeMultiHostApp,
@@ -436,24 +432,6 @@ test('does not renew without a poll: an hour of silence signs out', async () => 
   const { access_token } = await service.signIn(await service.signUp())
   service.wait(3601)
   await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
-})
-
-test('tells a stream to stop once the session is over', async () => {
-  const account = await service.signUp()
-  const { access_token } = await service.signIn(account)
-  const tenant = await service.tenantOf('localhost')
-  const person = await authenticate(service.deps, tenant, access_token)
-  expect(await getSessionStatus(service.deps, person)).toBe('valid')
-
-  service.wait(3601)
-  expect(await getSessionStatus(service.deps, person)).toBe('ended')
-  const next = await authenticate(
-    service.deps,
-    tenant,
-    (await service.signIn(account)).access_token
-  )
-  await disable(account)
-  expect(await getSessionStatus(service.deps, next)).toBe('disabled')
 })
 
 test('answers a disabled person with the reason, and at login only who holds the key', async () => {

@@ -31,7 +31,7 @@ async function makeGroup(company: string, member: string): Promise<string> {
 async function verdictOn(page: Page, fingerprint: string) {
   await page.goto(`${homeAddress()}/verify`)
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
-  const field = page.locator('input[name=fingerprint]')
+  const field = page.locator('[name=fingerprint]')
   await field.fill(fingerprint)
   await field.press('Enter')
   return page.locator('[data-verdict]')

@@ -11,7 +11,7 @@ test('a stranger opens the pages for everybody by the keyboard, and the focus co
   page
 }) => {
   await visit(page, '/en/verify')
-  const field = page.locator('input[name=fingerprint]')
+  const field = page.locator('[name=fingerprint]')
   await field.focus()
   await open(page)
   await expect(options(page)).toHaveText([
@@ -115,9 +115,9 @@ test('the list of keys opens by ?, but not in fields, and can be switched off', 
 }) => {
   await visit(page, '/en/verify')
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-  await page.locator('input[name=fingerprint]').focus()
+  await page.locator('[name=fingerprint]').focus()
   await page.keyboard.press('?')
-  await expect(page.locator('input[name=fingerprint]')).toHaveValue('?')
+  await expect(page.locator('[name=fingerprint]')).toHaveValue('?')
   await expect(help).toBeHidden()
   await page.locator('#user, .bar-sign-in').first().focus()
   await page.keyboard.press('?')

@@ -44,7 +44,7 @@ test.for([
   ['the form with a tag', (hash: string) => `SHA256 (a (1).pdf) = ${hash}`, ['a (1).pdf']]
 ] as const)('takes %s, with the names', async ([, text, names]) => {
   const { store } = await open()
-  expect(store.startVerifyingFingerprintsIn(text(hashOf('x')))).toBe(true)
+  expect(store.startVerifyingFingerprintsIn(text(hashOf('x'))).found).toHaveLength(names.length)
   await vi.waitFor(() =>
     expect(store.$verifications.get().every(check => !store.isAwaitingResult(check))).toBe(true)
   )
@@ -61,7 +61,7 @@ test('takes the answer out of view with a paste that is refused', async () => {
   const { store } = await open()
   await store.verifyFiles([fileOf('1')])
   expect(store.$shownBatch.get()).toBe(store.$verifications.get()[0]?.batch)
-  expect(store.startVerifyingFingerprintsIn('no fingerprint')).toBe(false)
+  expect(store.startVerifyingFingerprintsIn('no fingerprint').found).toEqual([])
   expect(store.$shownBatch.get()).toBeUndefined()
   expect(store.$verifications.get()).toHaveLength(1)
 })
@@ -152,9 +152,9 @@ test('goes on with what the end of a session had interrupted', async () => {
 
 test('checks a pasted fingerprint, and tells what is none', async () => {
   const { store } = await open()
-  expect(store.startVerifyingFingerprintsIn('not a fingerprint')).toBe(false)
+  expect(store.startVerifyingFingerprintsIn('not a fingerprint').found).toEqual([])
   expect(store.$verifications.get()).toEqual([])
-  expect(store.startVerifyingFingerprintsIn(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
+  store.startVerifyingFingerprintsIn(`SHA256:${hashOf('x').toUpperCase()}`)
   await vi.waitFor(() => expect(store.$verifications.get()[0]?.state.step).toBe('done'))
   expect(store.$verifications.get()[0]).toMatchObject({ name: undefined, sha256: hashOf('x') })
 })
@@ -308,7 +308,8 @@ async function open({ isSignedIn = false } = {}) {
         verdict: 'not_found',
         company: 'Acme',
         at: '2026-05-03T12:00:00.000Z',
-        findings: []
+        findings: [],
+        records: 0
       }))
     })
   })

@@ -27,6 +27,8 @@ export interface ContextVariables {
    */
   inFlight: InFlightCall | undefined
   person: AuthenticatedCaller | undefined
+  /** The permissions without which the call must not continue. */
+  neededPermissions: readonly string[]
   /**
    * The id of the company that the call administers. Undefined for an endpoint that administers no
    * company.

@@ -25,6 +25,7 @@ import {
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
 import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
+import { doWhileAllowed, streamWhileAllowed } from './while-allowed.ts'
 
 /** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultMaxBodyBytes = 256 * 1024
@@ -173,6 +174,7 @@ async function admit(
   route: AccessRules & CompanyAdministrationFields & Pick<NonJsonEndpoint, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
+  c.set('neededPermissions', [])
   const tenant = c.get('tenant')
   const token = bearerToken(c.req.header('authorization'))
   // calls without a token are refused first, so that signed-in people are the last to notice an
@@ -203,6 +205,7 @@ async function admit(
       inFlight: c.get('inFlight')
     })
     c.set('person', person)
+    if (route.access !== 'user') c.set('neededPermissions', person.permissions)
     await checkAndSetAdministeredCompany(c, route, person)
     requirePasswordConfirmation(person, route)
   }
@@ -307,7 +310,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     // a connection delivers no more bytes than its Content-Length declares
     const isBound = declared !== undefined && c.req.header('transfer-encoding') === undefined
     if (isBound && c.env?.remoteAddress !== undefined) {
-      return new Uint8Array(await raw.arrayBuffer())
+      return new Uint8Array(await doWhileAllowed(c, raw.arrayBuffer()))
     }
     const chunks: Uint8Array[] = []
     for await (const chunk of readBodyChunks(c, maxBytes)) chunks.push(chunk)
@@ -328,7 +331,8 @@ export async function* readBodyChunks(
   if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   let bytes = 0
   try {
-    for await (const chunk of c.req.raw.body ?? []) {
+    const { body } = c.req.raw
+    for await (const chunk of body ? streamWhileAllowed(c, body) : []) {
       bytes += chunk.length
       if (bytes > maxBytes) throw tooLarge(maxBytes)
       yield chunk

@@ -5,6 +5,7 @@ import { KeyScope } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxApiKeysPerOwner } from '../../../contract/kit/limits.ts'
 import {
+  countRows,
   deleteById,
   deleteInCompany,
   selectById,
@@ -17,6 +18,7 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
+import { requireRoom, requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
@@ -56,10 +58,10 @@ interface Creation extends z.output<typeof call.input> {
  * Creates an API key and returns it with its secret. Without `group_id`, the key belongs to the
  * person `by`. With `group_id`, the key belongs to the company and gets an account of its own in
  * that group. Deposits that a program makes with this key belong to the key's account. Throws
- * `key_limit_reached` if the owner has 100 keys, and `not_found` if the company has no such group.
+ * `too_many_keys` if the owner has 100 keys, and `not_found` if the company has no such group.
  */
 export async function createApiKey(
-  deps: Pick<Deps, 'db' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
   { company_id, by, name, scopes: given, group_id, expires_in_days: days = usualDays }: Creation
 ): Promise<ApiKeyWithSecret> {
   const { key, hint, digest } = createApiKeySecret(deps)
@@ -68,10 +70,15 @@ export async function createApiKey(
   const expires_at = new Date(created_at.getTime() + days * dayMs)
   const scopes = KeyScope.options.filter(scope => given.includes(scope))
   return inCompany(deps.db, company_id, async tx => {
-    if (group_id === undefined) await lockOwner(tx, by)
-    else await requireGroup(tx, group_id)
-    await requireRoom(tx, group_id === undefined ? by.id : undefined)
-    if (group_id !== undefined) await createAccount(tx, { id, name, group_id, created_at })
+    if (group_id === undefined) {
+      await lockOwner(tx, by)
+      const used = await countRows(keysOf(tx, by.id))
+      requireWithin({ code: 'too_many_keys', used, limit: maxApiKeysPerOwner })
+    } else {
+      await requireRoom(tx, deps, 'keys')
+      await requireGroup(tx, group_id)
+      await createAccount(tx, { id, name, group_id, created_at })
+    }
     const user_id = group_id === undefined ? by.id : id
     await tx
       .insertInto('api_key')
@@ -184,16 +191,6 @@ async function lockOwner(tx: Tx, { id }: AuthenticatedCaller): Promise<void> {
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (!found) throw new AppError('unauthenticated', 'The account is deleted')
-}
-
-async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
-  const { count } = await keysOf(tx, user_id)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (count < maxApiKeysPerOwner) return
-  throw new AppError('key_limit_reached', `At most ${maxApiKeysPerOwner} keys`, {
-    figures: { used: count, limit: maxApiKeysPerOwner, resets_at: null }
-  })
 }
 
 /**

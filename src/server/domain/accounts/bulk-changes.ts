@@ -2,7 +2,11 @@ import { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import { type BulkAction, type BulkResult, maxBulkPeople } from '../../../contract/members.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
+import {
+  addPeopleToGroup,
+  findPeopleInMostGroups,
+  removePeopleFromGroup
+} from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
@@ -83,6 +87,10 @@ async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<
   const { ids, next } = await readNextPeopleIds(tx, deps, wanted)
   const people = await lockMemberRows(tx, deps, { by, ids })
   const codes = new Map(ids.map(id => [id, refusalOf(treatment, people, id)]))
+  if (change.action === 'add_to_group') {
+    const full = await findPeopleInMostGroups(tx, { group_id: change.group_id, user_ids: ids })
+    for (const id of full.keys()) codes.set(id, codes.get(id) ?? 'too_many_groups')
+  }
   const allowed = ids.filter(id => codes.get(id) === undefined)
   const changed = new Set(await apply(tx, deps, treatment, people, allowed))
   const result: BulkResult = { done: [], unchanged: [], refused: [], next }

@@ -81,7 +81,7 @@ interface InvitedPerson {
  */
 export async function insertInvitedPerson(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,
   { by, permissions, ...person }: InvitedPerson
 ): Promise<string> {
   const { email, locale, group_ids } = person

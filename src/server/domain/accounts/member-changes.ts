@@ -117,6 +117,7 @@ export async function setPermissions(
       throw new AppError('not_oneself', 'Nobody takes a permission from themselves')
     }
     await updateMemberRowsAndVersions(tx, [id], { permissions: after })
+    signalSessionChanges(tx, deps, [id])
     addAuditEntry(tx, deps, {
       by,
       action: 'user.permissions',

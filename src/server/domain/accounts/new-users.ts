@@ -4,6 +4,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { createEncryptedPublicKeyColumns } from '../key-proofs/key-proofs.ts'
+import { requireRoom } from '../limits/bounds.ts'
 
 interface NewUser {
   /** In the form that `canonicalEmail` returns. */
@@ -35,11 +36,12 @@ interface NewUser {
 
 /**
  * Adds a person to the company and to their groups. Returns the person's id, or undefined if the
- * e-mail already has an account.
+ * e-mail already has an account. Throws `too_many_people` if the company has as many people as it
+ * may have.
  */
 export async function addUser(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,
   {
     email,
     username,
@@ -54,6 +56,7 @@ export async function addUser(
   const company_id = tx.companyId
   const now = deps.clock()
   const id = given.id ?? newId(deps)
+  await requireRoom(tx, deps, 'people')
   const user = await tx
     .insertInto('user')
     .values({

@@ -129,7 +129,7 @@ interface Confirmation {
  * somebody else has chosen.
  */
 export async function confirmSignUpEmail(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'settings'>,
   { tenant, person, token, chosen }: Confirmation
 ): Promise<void> {
   const { company_id } = tenant

@@ -136,7 +136,7 @@ const nobody = '00000000-0000-0000-0000-000000000000'
  */
 export async function insertActiveUser(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log' | 'settings'>,
   { tenant, email, username, locale }: NewPerson,
   proof: PublicKeyPayload,
   permissions: string[] = []

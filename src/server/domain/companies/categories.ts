@@ -21,6 +21,7 @@ import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-en
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 import { withDefaultGroupError } from './default-groups.ts'
@@ -108,10 +109,10 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.i
 /**
  * Creates a category that no group is allowed to use yet. If its name in one language is left out,
  * the name in the other language is used. Throws `name_taken` if another category of the company
- * has one of the names.
+ * has one of the names, and `too_many_categories` if it has as many as it may have.
  */
 export async function createCategory(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { company_id, by, idempotencyKey: key, ...input }: Creation
 ): Promise<{ body: CategoryDetails; replayed: boolean }> {
   const now = deps.clock()
@@ -123,6 +124,7 @@ export async function createCategory(
   }
   return inCompany(deps.db, company_id, async tx => {
     const insert = async () => {
+      await requireRoom(tx, deps, 'categories')
       const id = newId(deps)
       await withNameCheck(() =>
         tx

@@ -10,7 +10,12 @@ import {
   type updateDomain as updateEndpoint
 } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { selectInCompany, updateById, updateInCompany } from '../../db/company-queries.ts'
+import {
+  lockCompanyRow,
+  selectInCompany,
+  updateById,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
@@ -22,7 +27,6 @@ import {
   type DomainCall,
   type DomainRow,
   domainNotFoundError,
-  lockCompanyRow,
   lockDomainRow
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
@@ -54,12 +58,29 @@ export async function listDomains(
   })
 }
 
-/** Returns a domain with its theme. Throws `not_found` if the company has no such domain. */
+/** A response lists at most this many hosts of other companies. */
+const mostCovered = 100
+
+/**
+ * Returns a domain with its theme, and for operators with the hosts of other companies that it
+ * covers. Throws `not_found` if the company has no such domain.
+ */
 export async function getDomain(
   deps: Pick<Deps, 'db'>,
-  { company_id, id }: Pick<DomainCall, 'company_id' | 'id'>
+  {
+    company_id,
+    id,
+    by
+  }: Pick<DomainCall, 'company_id' | 'id'> & { by: { permissions: readonly string[] } }
 ): Promise<DomainDetails> {
-  return inCompany(deps.db, company_id, tx => readDomain(tx, id))
+  return inCompany(deps.db, company_id, async tx => {
+    const domain = await readDomain(tx, id)
+    if (domain.covers.count === 0 || !by.permissions.includes('operator')) return domain
+    const { rows: hosts } = await sql<{ host: string; company: string }>`
+      select host, company from hosts_of_others_below(${domain.host})
+       order by host limit ${sql.lit(mostCovered)}`.execute(tx)
+    return { ...domain, covers: { ...domain.covers, hosts } }
+  })
 }
 
 interface Change extends DomainCall, ExpectedVersion {
@@ -132,7 +153,16 @@ export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
     .select('domain.theme')
     .executeTakeFirst()
   if (!row) throw domainNotFoundError()
-  return { ...domainOf(row), theme: Theme.parse(row.theme) }
+  const count = await countCoveredHostsOfOthers(tx, row.host)
+  return { ...domainOf(row), theme: Theme.parse(row.theme), covers: { count, hosts: [] } }
+}
+
+/** Returns how many hosts of other companies are proved only by the company's domain `host`. */
+export async function countCoveredHostsOfOthers(tx: Tx, host: string): Promise<number> {
+  if (!host.startsWith('*')) return 0
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from hosts_of_others_below(${host})`.execute(tx)
+  return rows[0]?.count ?? 0
 }
 
 /**
@@ -178,7 +208,8 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
       select first.id from domain first
        where first.company_id = domain.company_id and first.verified_at is not null
          and first.host not like '*%'
-       order by first.is_primary desc, first.id limit 1), false)`.as('primary')
+       order by first.is_primary desc, first.host = 'localhost', first.id
+       limit 1), false)`.as('primary')
   ])
 }
 

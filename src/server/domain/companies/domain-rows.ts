@@ -13,19 +13,6 @@ export interface DomainCall extends AdminCall {
 export type DomainRow = Selectable<Database['domain']>
 
 /**
- * Locks the row of the company until the transaction ends, so that only one call at a time removes
- * a domain from the company or changes its primary domain. Must be called before `lockDomainRow`.
- */
-export async function lockCompanyRow(tx: Tx): Promise<void> {
-  await tx
-    .selectFrom('company')
-    .where('id', '=', tx.companyId)
-    .select('id')
-    .forNoKeyUpdate()
-    .execute()
-}
-
-/**
  * Locks the row of a domain until the transaction ends, and returns it. Throws `not_found` if the
  * company has no such domain.
  */

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { maxGroupsPerPerson } from '../../../contract/kit/limits.ts'
 import { deleteInCompany, selectById, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
+import { requireWithin } from '../limits/bounds.ts'
 import { requireGroup } from './groups.ts'
 
 interface Membership extends AdminCall {
@@ -14,12 +16,17 @@ interface Membership extends AdminCall {
 /**
  * Makes a person a member of a group. Does nothing if the person is a member already. Throws
  * `not_found` if the company has no such group or person, and `email_unconfirmed` if the person has
- * not confirmed the sign-up yet.
+ * not confirmed the sign-up yet. Throws `too_many_groups` if the person is in as many groups as
+ * possible.
  */
 export async function addGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
-    const { user_id } = input
+    const { user_id, group_id } = input
+    const used = (await findPeopleInMostGroups(tx, { group_id, user_ids: [user_id] })).get(user_id)
+    if (used !== undefined) {
+      requireWithin({ code: 'too_many_groups', used, limit: maxGroupsPerPerson })
+    }
     const joined = await addPeopleToGroup(tx, deps, { ...input, user_ids: [user_id] })
     if (joined.length > 0) await incrementVersion(tx, user_id)
   })
@@ -65,6 +72,22 @@ export async function addPeopleToGroup(
 }
 
 /**
+ * Returns those of the people who cannot join a group, because they are members of as many others
+ * as possible, each with their number. The caller must have locked the people.
+ */
+export async function findPeopleInMostGroups(
+  tx: Tx,
+  { group_id, user_ids }: Omit<Move, 'by'>
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ user_id: string; count: number }>`
+    select user_id, count(*) as count from group_user
+     where company_id = ${tx.companyId} and user_id = any (${user_ids}::uuid[])
+     group by user_id
+    having count(*) >= ${maxGroupsPerPerson} and not bool_or(group_id = ${group_id})`.execute(tx)
+  return new Map(rows.map(({ user_id, count }) => [user_id, count]))
+}
+
+/**
  * Ends the membership of people in a group. Returns the ids of those who were members. The caller
  * must have locked the people, and must increment their versions.
  */
@@ -106,7 +129,8 @@ async function requireMembership(
   const user = await selectById(tx, 'user', user_id)
     .where('deleted_at', 'is', null)
     .select('id')
-    .forKeyShare()
+    // parallel calls are counted one after the other
+    .forNoKeyUpdate()
     .executeTakeFirst()
   if (user) return
   const signUp = await selectById(tx, 'signup', user_id)

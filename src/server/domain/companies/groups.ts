@@ -19,6 +19,7 @@ import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-en
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
@@ -75,15 +76,16 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createGroup.inpu
 
 /**
  * Creates a group, without members or categories at first. Throws `name_taken` if another group of
- * the company has the name.
+ * the company has the name, and `too_many_groups` if the company has as many as it may have.
  */
 export async function createGroup(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { company_id, by, idempotencyKey: key, ...settings }: Creation
 ): Promise<{ body: Group; replayed: boolean }> {
   const now = deps.clock()
   return inCompany(deps.db, company_id, async tx => {
     const insert = async () => {
+      await requireRoom(tx, deps, 'groups')
       const id = newId(deps)
       await withNameCheck(() =>
         tx

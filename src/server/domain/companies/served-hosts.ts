@@ -47,8 +47,9 @@ export function openTenantCache(
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
       const tenant = domain === undefined ? undefined : await domains.get(domain)
-      // `*.localhost` is no longer served when the installation has a domain of its own
-      if (tenant?.hasOwnDomain && isLocalhost(host) && !deps.settings.dev) return undefined
+      // the operators must not lose their pages when another company proves the first host
+      const hasLeftLocalhost = tenant?.hasOwnDomain && !tenant.keepsLocalhost
+      if (hasLeftLocalhost && isLocalhost(host) && !deps.settings.dev) return undefined
       return tenant && domain !== host ? { ...tenant, host, isWildcard: true } : tenant
     },
     [Symbol.dispose]() {
@@ -63,10 +64,11 @@ export function openTenantCache(
  */
 export interface ServedHosts {
   /**
-   * Returns whether pages or the API are served on a host. Returns false for `localhost` names.
-   * Does not wait for the database.
+   * Returns the domain that serves pages or the API on a host: a host name, or a wildcard such as
+   * `*.acme.fr`. Returns undefined if none does, and for `localhost` names. Does not wait for the
+   * database.
    */
-  has(host: string): boolean
+  domainOf(host: string): string | undefined
   [Symbol.dispose](): void
 }
 
@@ -75,7 +77,7 @@ const listedMs = 1000
 
 /**
  * Reads the list of served hosts and keeps it in memory. Reads it again after each signal about
- * domains. A call of `has` also starts a new reading if the list is older than a second, but does
+ * domains. A call of `domainOf` also starts a new reading if the list is older than a second, but does
  * not wait for the new list.
  */
 export async function watchServedHosts(
@@ -105,12 +107,12 @@ export async function watchServedHosts(
   const { domains, missed } = deps.signals
   const offs = [domains.on(() => void read()), missed.on(() => void read())]
   return {
-    has(host) {
+    domainOf(host) {
       if (performance.now() - readAt > listedMs) void read()
       const site = host.startsWith('api.') ? host.slice(4) : host
       // below a wildcard, every text with a dot would be a host
       const isName = HostName.safeParse(host).success
-      return isName && !isLocalhost(site) && domainOf(site, hosts) !== undefined
+      return isName && !isLocalhost(site) ? domainOf(site, hosts) : undefined
     },
     [Symbol.dispose]() {
       for (const off of offs) off()
@@ -201,6 +203,7 @@ interface HostRow extends Pick<DomainRow, 'host' | ConfigColumn> {
   company_disabled: { reason: string; since: string } | null
   company_demo: boolean
   has_own_domain: boolean
+  keeps_localhost: boolean
 }
 
 /**
@@ -213,7 +216,8 @@ export async function findTenant(
 ): Promise<Tenant | undefined> {
   const row = await inNoCompany(deps.db, async tx => {
     const found = await sql<HostRow>`
-      select *, has_own_domain() from resolve_host(${host})`.execute(tx)
+      select *, has_own_domain(), keeps_localhost(company_id)
+        from resolve_host(${host})`.execute(tx)
     return found.rows[0]
   })
   if (!row) return undefined
@@ -223,6 +227,7 @@ export async function findTenant(
     config: configOf(row),
     isWildcard: row.host !== host,
     hasOwnDomain: row.has_own_domain,
+    keepsLocalhost: row.keeps_localhost,
     disabled: row.company_disabled ?? undefined
   }
 }
@@ -281,18 +286,22 @@ function hostNeeded(): AppError {
 
 /**
  * Returns the primary domain of the company: the one that an administrator has chosen, otherwise
- * the oldest. Wildcards and domains that are not verified do not count. Returns undefined if no
+ * the oldest, `localhost` last. Wildcards and domains that are not verified do not count. Returns undefined if no
  * domain counts.
  */
 export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: string } | undefined> {
-  return selectInCompany(tx, 'domain')
-    .select(['id', 'host'])
-    .where('verified_at', 'is not', null)
-    .where('host', 'not like', '*%')
-    .orderBy('is_primary', 'desc')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
+  return (
+    selectInCompany(tx, 'domain')
+      .select(['id', 'host'])
+      .where('verified_at', 'is not', null)
+      .where('host', 'not like', '*%')
+      .orderBy('is_primary', 'desc')
+      // its pages are off once the company has another host
+      .orderBy(sql`host = 'localhost'`)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+  )
 }
 
 function configOf(row: HostRow): DomainConfig {

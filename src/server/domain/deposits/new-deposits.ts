@@ -6,6 +6,7 @@ import type {
 } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { mediaTypeOfFile } from '../../../core/files/file-type.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
@@ -101,6 +102,19 @@ export async function createDeposit(
     return runOnce(tx, deps, call, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
+}
+
+/**
+ * Returns a deposit with the media type of the chosen file by its name, where the client has told
+ * none or one that is known to be wrong.
+ */
+export function withMediaTypeByName<
+  T extends Pick<NewDeposit, 'name' | 'media_type' | 'transform'>
+>(deposit: T): T {
+  const { name, media_type, transform } = deposit
+  if (!transform) return { ...deposit, media_type: mediaTypeOfFile(name, media_type) }
+  const from = { ...transform.from, type: mediaTypeOfFile(name, transform.from.type) }
+  return { ...deposit, transform: { ...transform, from } }
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   maxFingerprintsWhenSignedIn
 } from '../../../contract/kit/limits.ts'
 import type { MatchedFingerprintKind } from '../../../contract/requests.ts'
-import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
+import type { VerificationResult } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import { inCompany, runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
@@ -66,15 +66,17 @@ async function verify(
   const { company_id, config } = tenant
   const { lookup } = await deps.companyKeys.open(company_id)
   const tags = items.map(({ sha256 }) => keyedHashOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
-  const toAnswers = (found: FoundRecord[][]) =>
+  const toAnswers = (found: Found[]) =>
     items.map(({ sha256 }, index): VerificationResult => {
-      const findings = found[index] ?? []
+      const { findings, records, own } = found[index] ?? nothing
       return {
         sha256,
         verdict: findings.length > 0 ? 'authentic' : 'not_found',
         company: config.company,
         at: at.toISOString(),
-        findings
+        findings,
+        records,
+        ...(own ? { own } : {})
       }
     })
   if (!person) {
@@ -125,14 +127,18 @@ async function countItems(
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
-type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<FoundRecord[][]>
+type Found = Pick<VerificationResult, 'findings' | 'records' | 'own'>
+
+const nothing: Found = { findings: [], records: 0 }
+
+type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Found[]>
 
 /**
  * Creates the function that looks up fingerprints for signed-out callers. Their calls write nothing
  * and can be frequent, so parallel calls share SQL statements.
  */
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
-  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<FoundRecord[][]>>()
+  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Found[]>>()
   const createLoader = (company_id: CompanyId) =>
     createBatchLoader(
       (tags: Buffer[]) =>
@@ -148,8 +154,8 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 
 /**
  * Returns for each fingerprint at most two deposits that `person` may find: the oldest one whose
- * original file matches, and the oldest one whose stored copy matches. More would make the response
- * large. The results are in the order of `tags`, which are the keyed hashes of the fingerprints. A
+ * original file matches, and the oldest one whose stored copy matches. Beside them, returns how many
+ * there are, and the oldest one of `person`. More would make the response large. The results are in the order of `tags`, which are the keyed hashes of the fingerprints. A
  * single query looks up deposits and permissions, so that the response time does not reveal whether
  * a hidden deposit exists.
  */
@@ -157,9 +163,10 @@ async function lookUp(
   tx: Tx,
   tags: Buffer[],
   person: AuthenticatedCaller | undefined
-): Promise<FoundRecord[][]> {
+): Promise<Found[]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
   const allowed = allowedCategoriesQuery(tx, caller).select('group_category.category_id')
+  const isOwn = sql<boolean>`(lookup_tag.user_id = ${person?.id ?? null}::uuid) is true`
   const rows = await selectInCompany(tx, 'lookup_tag')
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
@@ -170,24 +177,51 @@ async function lookUp(
       sql<boolean>`(deposit.visibility = 'public' or deposit.visibility = 'private' and (
         ${isAdministrator(person)}::boolean or deposit.category_id = any (array(${allowed}))))`
     )
-    .distinctOn(['lookup_tag.tag', 'lookup_tag.which'])
+    .distinctOn(['lookup_tag.tag', 'lookup_tag.which', sql<boolean>`is_own`])
     .orderBy('lookup_tag.tag')
     .orderBy('lookup_tag.which') // 'original' before 'stored_copy'
+    .orderBy(sql`is_own`)
     .orderBy('log_leaf.seq')
-    .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'log_leaf.hash'])
+    .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'deposit.request_id'])
+    .select(['log_leaf.record_id', 'log_leaf.seq', 'log_leaf.hash', isOwn.as('is_own')])
+    // counted before equal rows are left out
+    .select(sql<number>`(count(*) over (partition by lookup_tag.tag))::int`.as('records'))
     .execute()
   const byTag = Map.groupBy(rows, row => row.tag.toString('hex'))
-  return tags.map(tag =>
-    (byTag.get(tag.toString('hex')) ?? []).map(row => ({
+  return tags.map(tag => {
+    const found = byTag.get(tag.toString('hex')) ?? []
+    const [first] = found
+    if (!first) return nothing
+    const toRecord = (row: (typeof rows)[number]) => ({
       match: row.which as MatchedFingerprintKind, // as: the column is checked by the table
       recorded: row.recorded_at.toISOString(),
       leaf_hash: row.hash.toString('hex')
-    }))
-  )
+    })
+    const oldest = found.toSorted((a, b) => Number(a.seq) - Number(b.seq))
+    const own = oldest.find(row => row.is_own)
+    return {
+      findings: (['original', 'stored_copy'] as const).flatMap(which => {
+        const row = oldest.find(each => each.which === which)
+        return row ? [toRecord(row)] : []
+      }),
+      records: first.records,
+      ...(own
+        ? { own: { ...toRecord(own), deposit_id: own.record_id, request_id: own.request_id } }
+        : {})
+    }
+  })
 }
 
 function isAdministrator(person: AuthenticatedCaller | undefined): boolean {
   return person?.permissions.some(name => name === 'admin' || name === 'operator') ?? false
+}
+
+async function nameOfDeposit(tx: Tx, request_id: string): Promise<string | undefined> {
+  const row = await selectInCompany(tx, 'request')
+    .where('id', '=', request_id)
+    .select(sql<string | null>`facts->>'name'`.as('name'))
+    .executeTakeFirst()
+  return row?.name ?? undefined
 }
 
 async function recordCheck(
@@ -203,6 +237,7 @@ async function recordCheck(
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]
+  const name = only?.own && (await nameOfDeposit(tx, only.own.request_id))
   const request = await recordRequestState(tx, deps, company_id, {
     id: newId(deps),
     user_id: person.id,
@@ -215,6 +250,7 @@ async function recordCheck(
         authentic: authentic.length,
         not_found: answers.length - authentic.length
       },
+      ...(name === undefined ? {} : { name }),
       ...(only ? { verdict: only.verdict } : {}),
       ...(finding ? { match: finding.match, leaf_hash: finding.leaf_hash } : {})
     }

@@ -3,20 +3,13 @@ import { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { runSingleStatementInCompany } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
-import { findTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { getSessionStatuses, type SessionStatus } from '../sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { readEventSequenceBounds } from './events.ts'
 
 /** How often a reader reads new events, in milliseconds, even if no signal arrives. */
 const beatMs = 2000
-/**
- * How often a reader checks the session of each stream, in milliseconds, even if no signal arrives.
- */
-const recheckMs = 30_000
 const pageEvents = 500
-const maxChecked = 1000
 
 /** An event of a person's history, formatted as text for event streams. */
 export interface FormattedEvent {
@@ -27,8 +20,6 @@ export interface FormattedEvent {
 /** An event stream that gets its events from an event reader. None of its methods may throw. */
 export interface EventSubscriber {
   readonly person: AuthenticatedCaller
-  /** The host on which the stream was opened. */
-  readonly host: string
   /**
    * Hands the stream the person's events up to the sequence number `until`. They begin after the
    * `until` of the previous call of `deliver` or `readFromDatabase`. `events` may be empty.
@@ -39,8 +30,6 @@ export interface EventSubscriber {
    * the database. Called when the reader cannot deliver these events.
    */
   readFromDatabase(until: number): void
-  /** Receives the current status of the session to which the stream belongs. */
-  updateSession(status: SessionStatus): void
   /**
    * Called every two seconds and when the process stops. The stream can then send a tick or end.
    */
@@ -74,18 +63,12 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Compa
   }
 }
 
-interface SubscriberState {
-  /**
-   * The number of this subscription. A reader numbers its subscriptions from 1 in their order. By
-   * this number, `readPage` finds the streams that subscribed while it was reading events.
-   */
-  joined: number
-  /** When the session of the subscriber was last checked, in milliseconds since 1970. */
-  checkedAt: number
-}
-
 function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
-  const states = new Map<EventSubscriber, SubscriberState>()
+  /**
+   * The streams with the numbers of their subscriptions, which count from 1. By these numbers,
+   * `readPage` finds the streams that subscribed while it was reading events.
+   */
+  const subscribers = new Map<EventSubscriber, number>()
   const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
   /**
@@ -114,7 +97,7 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
       do {
         isAskedAgain = false
         while (await readPage());
-      } while (isAskedAgain && states.size > 0)
+      } while (isAskedAgain && subscribers.size > 0)
     } catch (error) {
       // the next interval continues from the same sequence number, so nothing is lost
       deps.log.warn({ company: company_id, err: error }, 'events could not be read')
@@ -133,76 +116,28 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
     const joinedBefore = joined
     const page = await readEvents(deps, { company_id, user_ids, after: seen ?? 0 })
     seen = page.seen
-    for (const [subscriber, state] of states) {
+    for (const [subscriber, number] of subscribers) {
       // a stream that subscribed while the page was being read may have missed its events
-      if (isFirst || state.joined > joinedBefore) subscriber.readFromDatabase(page.seen)
+      if (isFirst || number > joinedBefore) subscriber.readFromDatabase(page.seen)
       else subscriber.deliver(page.events.get(subscriber.person.id) ?? noEvents, page.seen)
     }
     return page.isFull
   }
 
-  async function check(subscribers: EventSubscriber[]): Promise<void> {
-    for (let from = 0; from < subscribers.length; from += maxChecked) {
-      const some = subscribers.slice(from, from + maxChecked)
-      try {
-        await checkTogether(some)
-      } catch (error) {
-        // checked again at the next interval
-        for (const subscriber of some) Object.assign(states.get(subscriber) ?? {}, { checkedAt: 0 })
-        deps.log.warn(
-          { company: company_id, err: error },
-          'the sessions of event streams could not be checked'
-        )
-      }
-    }
-  }
-
-  async function checkTogether(subscribers: EventSubscriber[]): Promise<void> {
-    const now = deps.clock().getTime()
-    for (const subscriber of subscribers)
-      Object.assign(states.get(subscriber) ?? {}, { checkedAt: now })
-    const people = subscribers.map(({ person }) => person)
-    const [statuses, served] = await Promise.all([
-      getSessionStatuses(deps, company_id, people),
-      servedHosts(deps, company_id, [...new Set(subscribers.map(({ host }) => host))])
-    ])
-    for (const subscriber of subscribers) {
-      const status = served.has(subscriber.host) ? statuses.get(subscriber.person) : 'ended'
-      subscriber.updateSession(status ?? 'ended')
-    }
-  }
-
   function beatAll(): void {
-    for (const subscriber of states.keys()) subscriber.onInterval()
+    for (const subscriber of subscribers.keys()) subscriber.onInterval()
   }
 
   function start(): () => void {
-    const { companies, domains, events, missed, sessions } = deps.signals
+    const { events, missed } = deps.signals
     const offs = [
       events.on(key => {
         if (key.company === company_id && byUser.has(key.user)) void read()
       }),
-      sessions.on(key => {
-        const subscribers = key.company === company_id && byUser.get(key.user)
-        if (subscribers) void check([...subscribers])
-      }),
-      domains.on(changed => {
-        void check([...states.keys()].filter(({ host }) => isOfDomain(host, changed)))
-      }),
-      companies.on(changed => {
-        if (changed === company_id) void check([...states.keys()])
-      }),
-      missed.on(() => {
-        void read()
-        void check([...states.keys()])
-      })
+      missed.on(() => void read())
     ]
     const beat = setInterval(() => {
       void read()
-      const due = deps.clock().getTime() - recheckMs
-      void check(
-        [...states].filter(([, at]) => at.checkedAt <= due).map(([subscriber]) => subscriber)
-      )
       beatAll()
     }, beatMs)
     deps.stopping.addEventListener('abort', beatAll)
@@ -217,19 +152,19 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
 
   return {
     subscribe(subscriber) {
-      if (states.size === 0) stop = start()
-      states.set(subscriber, { joined: ++joined, checkedAt: deps.clock().getTime() })
+      if (subscribers.size === 0) stop = start()
+      subscribers.set(subscriber, ++joined)
       const { id } = subscriber.person
       byUser.set(id, (byUser.get(id) ?? new Set()).add(subscriber))
       if (seen === undefined) void read()
     },
     unsubscribe(subscriber) {
-      if (!states.delete(subscriber)) return
+      if (!subscribers.delete(subscriber)) return
       const { id } = subscriber.person
       const streams = byUser.get(id)
       streams?.delete(subscriber)
       if (streams?.size === 0) byUser.delete(id)
-      if (states.size === 0) stop()
+      if (subscribers.size === 0) stop()
     },
     bounds: async () => {
       const [bounds] = await loadBounds([undefined])
@@ -285,18 +220,4 @@ export async function readEvents(
   if (!first) throw new Error(`company ${input.company_id} has no log head`)
   const isFull = rows.length === pageEvents
   return { events, seen: (isFull && rows.at(-1)?.seq) || first.event_seq, isFull }
-}
-
-async function servedHosts(
-  deps: Pick<Deps, 'db'>,
-  company_id: CompanyId,
-  hosts: string[]
-): Promise<Set<string>> {
-  const tenants = await Promise.all(hosts.map(host => findTenant(deps, host)))
-  return new Set(hosts.filter((_, at) => tenants[at]?.company_id === company_id))
-}
-
-/** Returns whether a domain, which may be a wildcard, covers a host. */
-function isOfDomain(host: string, domain: string): boolean {
-  return host === domain || `*${host.slice(host.indexOf('.'))}` === domain
 }

@@ -1,6 +1,5 @@
-import { AppError } from '../../../contract/kit/errors.ts'
+import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { Deps, TrafficLimitSettings } from '../deps.ts'
-import type { SessionStatus } from '../sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import {
   type CompanyEventReader,
@@ -98,15 +97,16 @@ export function createEventStreams(deps: Deps): EventStreams {
 
 class OpenStream implements EventStream, EventSubscriber {
   readonly person: AuthenticatedCaller
-  readonly host: string
   readonly #deps: Deps
   readonly #after: number | undefined
   readonly #reader: CompanyEventReader
   readonly #seat: Disposable
   readonly #endsAt: number
+  readonly #stopWatching: () => void
   #sink: EventSink | undefined
   #isOver = false
-  #status: SessionStatus = 'valid'
+  /** The error code that a new call of the person would get. Undefined while the stream may go on. */
+  #lostBy: ErrorCode | undefined
   /** The sequence number up to which events have been written to the sink. */
   #seq = 0
   #tickedAt: number
@@ -135,7 +135,6 @@ class OpenStream implements EventStream, EventSubscriber {
     seat: Disposable
   ) {
     this.person = person
-    this.host = host
     this.#deps = deps
     this.#after = after
     this.#tickedAt = deps.clock().getTime()
@@ -145,6 +144,10 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#reader = reader
     this.#seat = seat
     this.#reader.subscribe(this)
+    this.#stopWatching = deps.callers.watch({ person, host, permissions: [] }, ({ code }) => {
+      this.#lostBy = code
+      this.#endIfOver()
+    })
   }
 
   async findStart(): Promise<void> {
@@ -176,6 +179,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#isOver = true
     this.#sink = undefined
     this.#held = noEvents
+    this.#stopWatching()
     this.#reader.unsubscribe(this)
     this.#seat[Symbol.dispose]()
   }
@@ -195,11 +199,6 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#heldChars = 0
     this.#behind = Math.max(this.#behind, until)
     this.#pump()
-  }
-
-  updateSession(status: SessionStatus): void {
-    this.#status = status
-    this.#endIfOver()
   }
 
   onInterval(): void {
@@ -263,11 +262,11 @@ class OpenStream implements EventStream, EventSubscriber {
     const sink = this.#sink
     if (!sink) return this.#isOver
     const { clock, stopping } = this.#deps
-    if (this.#status === 'valid' && clock().getTime() < this.#endsAt && !stopping.aborted) {
+    if (!this.#lostBy && clock().getTime() < this.#endsAt && !stopping.aborted) {
       return false
     }
     this.close()
-    sink.write(this.#status === 'disabled' ? disabledText : byeText)
+    sink.write(this.#lostBy === 'account_disabled' ? disabledText : byeText)
     sink.end()
     return true
   }

@@ -1,12 +1,12 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
+import type { CellSeparator } from '../../../core/csv/cells.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
 import { readOpeningsOfDeposits } from '../evidence/sealed-openings.ts'
-import type { Digests, ExportFormat } from './export-formats.ts'
 import { type RequestFilter, readRequests, requireVisibleFilterCategory } from './requests.ts'
 
 interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
@@ -42,6 +42,27 @@ export function exportRequests(
     },
     toRows: requests => requests
   })
+}
+
+/**
+ * The fingerprints (SHA-256, hex) of a deposit. `sha256` is that of the file that the person chose.
+ * `stored_sha256` is that of the reduced copy, or undefined if no reduced copy was made.
+ */
+interface Digests {
+  sha256: string
+  stored_sha256: string | undefined
+}
+
+/** A request as an export shows it: with its fingerprints and the name of its category. */
+export type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
+
+/**
+ * The columns of an export by their headings. The first six are id, kind, time, state, reason and
+ * name, because the browser adds the names of verified files to the sixth.
+ */
+export interface ExportFormat {
+  columns: Record<string, (request: ExportedRequest) => string | number | undefined>
+  separator: CellSeparator
 }
 
 async function readDigests(

@@ -12,7 +12,11 @@ import {
 } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
-import { startDnsDeadlinesUnderWildcard, withHostTakenError } from './domain-claims.ts'
+import {
+  restoreHostsUnderWildcard,
+  startDnsDeadlinesUnderWildcard,
+  withHostTakenError
+} from './domain-claims.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -150,7 +154,7 @@ async function applyAnswer(
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
     .execute()
-  if (isOver) await startDnsDeadlinesUnderWildcard(tx, deps, found.host)
+  if (isOver) await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: found.host })
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
     deps.log.warn(
@@ -165,6 +169,7 @@ async function applyAnswer(
   const isNew = isProved && !isServed
   if (isNew || isOver) tx.afterCommit(() => deps.signals.domains.send(found.host))
   if (!isNew) return
+  await restoreHostsUnderWildcard(tx, deps, { by, company: tx.companyId, wildcard: found.host })
   if (by) {
     addAuditEntry(tx, deps, {
       by,

@@ -7,6 +7,7 @@ import {
   countRows,
   deleteById,
   deleteInCompany,
+  lockCompanyRow,
   selectInCompany,
   updateById
 } from '../../db/company-queries.ts'
@@ -14,12 +15,11 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { withDefaultGroupError } from '../companies/default-groups.ts'
-import { readDomain } from '../companies/domain-admin.ts'
+import { countCoveredHostsOfOthers, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
   hostTakenError,
   isHostProvedByAnyCompany,
-  lockCompanyRow,
   lockDomainRow
 } from '../companies/domain-rows.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
@@ -27,6 +27,7 @@ import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
@@ -39,7 +40,8 @@ interface Claim extends z.output<typeof endpoint.input> {
 /**
  * Creates a domain for a host that a company claims. Throws `host_not_allowed` if the installation
  * does not accept the host name. Throws `host_taken` if any company has proved the host or this
- * company has already claimed it.
+ * company has already claimed it. Throws `too_many_domains` or `too_many_claims` if the company has
+ * as many domains, or as many that are not proved yet, as it may have.
  */
 export async function createDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -50,12 +52,16 @@ export async function createDomain(
   const isOperatorElsewhere = by.permissions.includes('operator') && by.company_id !== company_id
   const now = deps.clock()
   const insert = async (tx: Tx) => {
+    await requireRoom(tx, deps, 'domains')
     const { theme, locale, company } = await inheritedFields(tx)
     const isTrusted = deps.dns === undefined || isLocalhost(host)
     const covering = isOperatorElsewhere ? [company_id, by.company_id] : [company_id]
     const coveredBy = isTrusted ? undefined : await findCoveringCompany(tx, covering, host)
     const needsProof = !isTrusted && coveredBy === undefined
-    if (needsProof && (await isHostProvedByAnyCompany(tx, host))) throw hostTakenError()
+    if (needsProof) {
+      if (await isHostProvedByAnyCompany(tx, host)) throw hostTakenError()
+      await requireRoom(tx, deps, 'unproved_domains')
+    }
     const { name = company, title = company, public: isPublic = false } = input
     const texts = { host, name, title, public: isPublic, locale: input.locale ?? locale }
     const id = newId(deps)
@@ -75,6 +81,7 @@ export async function createDomain(
     addAuditEntry(tx, deps, { by, action: 'domain.create', target: id, after: texts })
     if (!needsProof) {
       tx.afterCommit(() => deps.signals.domains.send(host))
+      await restoreHostsUnderWildcard(tx, deps, { by, company: company_id, wildcard: host })
       await queueWaitingInvitations(tx, deps, host)
     }
     return readDomain(tx, id)
@@ -89,17 +96,22 @@ export async function createDomain(
 }
 
 /**
- * Removes a domain. Throws `domain_needed` for the company's primary domain and for its only one.
+ * Removes a domain. Throws `domain_needed` for the company's primary domain and for its only one,
+ * and `domain_covers_others` if it proves hosts of other companies and `by` is no operator.
  */
 export async function deleteDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
-  { company_id, by, id, version }: DomainCall & ExpectedVersion
+  { company_id, by, id, version }: DomainCall & ExpectedVersion & { by: Claim['by'] }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
+    const isOperator = by.permissions.includes('operator')
+    if (!isOperator && (await countCoveredHostsOfOthers(tx, found.host)) > 0) {
+      throw new AppError('domain_covers_others', 'The wildcard proves hosts of other companies')
+    }
     await deleteById(tx, 'domain', id).execute()
-    await startDnsDeadlinesUnderWildcard(tx, deps, found.host)
+    await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: found.host })
     const before = { host: found.host, name: found.name }
     addAuditEntry(tx, deps, {
       by,
@@ -116,10 +128,11 @@ export async function deleteDomain(
  * Moves a domain to another company. The domain gets a new id and the values of `inheritedFields`.
  * Its other settings and its themes are removed. Throws `domain_needed` for the primary domain or
  * the only domain of the present company. Throws `host_taken` if the other company has claimed the
- * host too, and `not_found` if there is no such company.
+ * host too, `too_many_domains` if it has as many domains as it may have, and `not_found` if there is
+ * no such company.
  */
 export async function moveDomainToCompany(
-  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log'>,
+  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log' | 'settings'>,
   { company_id, by, id, to: target }: DomainCall & { to: string }
 ): Promise<DomainDetails> {
   const to = toCompanyId(target)
@@ -133,7 +146,8 @@ export async function moveDomainToCompany(
     await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
-    await startDnsDeadlinesUnderWildcard(tx, deps, host)
+    await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: host })
+    await restoreHostsUnderWildcard(tx, deps, { by, company: to, wildcard: host })
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
     addAuditEntry(tx, deps, {
@@ -151,7 +165,11 @@ export async function moveDomainToCompany(
     })
     tx.afterCommit(() => deps.signals.domains.send(host))
   }
-  await withHostTakenError(() => inCompany(deps.db, company_id, move))
+  await inCompany(deps.db, to, async tx => {
+    // counted under a lock that ends after the move
+    await requireRoom(tx, deps, 'domains')
+    await withHostTakenError(() => inCompany(deps.db, company_id, move))
+  })
   try {
     await sendWaitingInvitations(deps, to)
   } catch (error) {
@@ -180,21 +198,74 @@ export async function findCoveringCompany(
   return undefined
 }
 
+interface Wildcard {
+  /** Who changes the wildcard domain. Undefined if the daily check of DNS does. */
+  by: DomainCall['by'] | undefined
+  wildcard: string
+}
+
 /**
  * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
- * hosts may belong to any company. A host is no longer served if nobody creates its record within
- * seven days. Must be called when the transaction's company loses the wildcard domain. The row of
- * the wildcard domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs
- * no DNS record.
+ * hosts may belong to any company, and the audit log of each other company gets an entry if a
+ * person is the cause. A host is no longer served if nobody creates its record within seven days.
+ * Must be called when the transaction's company loses the wildcard domain. The row of the wildcard
+ * domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs no DNS record.
  */
 export async function startDnsDeadlinesUnderWildcard(
   tx: Tx,
   deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
-  wildcard: string
+  { by, wildcard }: Wildcard
 ): Promise<void> {
   if (deps.dns === undefined || !wildcard.startsWith('*') || isLocalhost(wildcard)) return
   const seed = Buffer.from(deps.random(32)).toString('hex')
-  await sql`select require_own_proofs(${wildcard}, ${seed}, ${deps.clock()})`.execute(tx)
+  const { rows } = await sql<HostBelow>`
+    select * from require_own_proofs(${wildcard}, ${seed}, ${deps.clock()})`.execute(tx)
+  auditHostsOfOthers(tx, deps, { by, action: 'domain.uncover', wildcard, hosts: rows })
+}
+
+/**
+ * Lets the wildcard domain `wildcard` of a company prove the hosts again that it proved before the
+ * company lost it, except those that have a record of their own or were taken. Must be called when
+ * the company gets the wildcard domain. Does nothing if `wildcard` does not begin with `*`.
+ */
+export async function restoreHostsUnderWildcard(
+  tx: Tx,
+  deps: Pick<Deps, 'random' | 'clock' | 'signals'>,
+  { company, by, wildcard }: Wildcard & { company: CompanyId }
+): Promise<void> {
+  if (!wildcard.startsWith('*')) return
+  const { rows } = await sql<HostBelow>`
+    select * from restore_covered_hosts(${company}, ${wildcard}, ${deps.clock()})`.execute(tx)
+  auditHostsOfOthers(tx, deps, { by, action: 'domain.cover', wildcard, hosts: rows })
+  tx.afterCommit(() => {
+    for (const { host } of rows) deps.signals.domains.send(host)
+  })
+}
+
+/** A host below a wildcard domain, and the company that has the host. */
+interface HostBelow {
+  company_id: string
+  id: string
+  host: string
+}
+
+function auditHostsOfOthers(
+  tx: Tx,
+  deps: Pick<Deps, 'random' | 'clock'>,
+  {
+    by,
+    action,
+    wildcard,
+    hosts
+  }: Wildcard & { action: 'domain.uncover' | 'domain.cover'; hosts: HostBelow[] }
+): void {
+  // the entries of the daily check would have no actor
+  if (!by) return
+  for (const { company_id, id, host } of hosts) {
+    const company = toCompanyId(company_id)
+    if (company === by.company_id) continue
+    addAuditEntry(tx, deps, { by, company, action, target: id, after: { host, wildcard } })
+  }
 }
 
 /**

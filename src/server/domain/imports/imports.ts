@@ -11,7 +11,6 @@ import {
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import {
-  countRows,
   deleteById,
   deleteInCompany,
   selectById,
@@ -24,6 +23,7 @@ import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 
 // What holds for an import of any kind of rows: its states, its list and its end. What the rows mean
@@ -42,7 +42,7 @@ interface Creation extends z.output<typeof endpoints.createImport.input> {
  * `too_many_imports` if the company has as many unfinished imports as it may have.
  */
 export async function createImport(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { sender, by, idempotencyKey: key, ...input }: Creation
 ): Promise<{ body: Import; replayed: boolean }> {
   const { company_id, host } = sender
@@ -52,7 +52,7 @@ export async function createImport(
   return inCompany(deps.db, company_id, async tx => {
     const insert = async () => {
       await requireGroups(tx, options.groups)
-      await requireRoom(tx)
+      await requireRoom(tx, deps, 'unfinished_imports')
       const id = newId(deps)
       await tx
         .insertInto('import')
@@ -263,17 +263,6 @@ async function begin(
     .execute()
   tx.afterCommit(() => deps.signals.imports.send(company_id))
   return readImport(tx, id)
-}
-
-async function requireRoom(tx: Tx): Promise<void> {
-  // this row lock lets parallel calls be counted one after the other
-  await sql`select from company where id = ${tx.companyId} for no key update`.execute(tx)
-  const count = await countRows(
-    selectInCompany(tx, 'import').where('state', 'not in', ['done', 'undone'])
-  )
-  if (count < importLimits.open) return
-  const figures = { used: count, limit: importLimits.open, resets_at: null }
-  throw new AppError('too_many_imports', `The company has ${count} unfinished imports`, { figures })
 }
 
 async function requireGroups(tx: Tx, ids: string[]): Promise<void> {

@@ -1,7 +1,11 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { isActiveKdf } from '../../../core/keys/kdf.ts'
-import { type PublicKeyPayload, parsePublicKeyJwt } from '../../../core/keys/public-key-jwt.ts'
-import { challengePurposeFor, type PublicKeyPurpose } from '../../../core/keys/public-key-proof.ts'
+import {
+  type PublicKeyPayload,
+  type PublicKeyPurpose,
+  parsePublicKeyJwt
+} from '../../../core/keys/public-key-jwt.ts'
+import { challengePurposeFor } from '../../../core/keys/public-key-proof.ts'
 import { updateInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'

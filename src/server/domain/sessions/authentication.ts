@@ -12,7 +12,7 @@ import {
   runSingleStatementInCompany,
   type Tx
 } from '../../db/scope.ts'
-import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
+import type { CompanyId, Deps, Tenant, WaitingClient, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed } from './sessions.ts'
 
@@ -50,7 +50,7 @@ export async function authenticate(
   inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
   const found = await findSession(deps, { company_id, ...claims }, { caller: inFlight?.caller })
-  if (!found) throw new AppError('unauthenticated', 'The session has ended')
+  if (!found) throw sessionEndedError()
   refuseDisabled('company', found.company_disabled)
   refuseDisabled('user', found.user_disabled)
   return {
@@ -124,56 +124,47 @@ async function noteUse(
   )
 }
 
-/** The status of a session. `disabled` means that the person or the company is disabled. */
-export type SessionStatus = 'valid' | 'ended' | 'disabled'
-
 /**
- * Returns the current status of a person's session. If the person's token has expired, the session
- * counts as ended.
+ * Returns the callers who have lost the right to what they began, each with the error that a new
+ * call of theirs would get. All callers must belong to the company. Ignores whether their tokens
+ * have expired, because a download or an upload may take longer than an hour.
  */
-export async function getSessionStatus(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  person: AuthenticatedCaller
-): Promise<SessionStatus> {
-  const statuses = await getSessionStatuses(deps, person.company_id, [person])
-  return statuses.get(person) ?? 'ended'
-}
-
-/**
- * Returns whether a person's session is valid and they still have all of `permissions`. Ignores
- * whether the token has expired, because this is used during long work such as a download.
- * `options` say how the check waits for a database connection.
- */
-export async function hasValidSession(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  person: AuthenticatedCaller,
-  permissions: readonly string[] = [],
-  options: ConnectionRequestOptions = {}
-): Promise<boolean> {
-  const { company_id, id, session_id } = person
-  const found = (await findLive(deps, company_id, [session_id], options)).get(session_id)
-  if (found?.user_id !== id || found.company_disabled || found.user_disabled) return false
-  return permissions.every(each => found.permissions?.includes(each))
-}
-
-/**
- * Returns the status of the session of each of `people`, with one query. All people must belong to
- * the company.
- */
-export async function getSessionStatuses<Holder extends AuthenticatedCaller>(
+export async function findLostRights<Caller extends Pick<WatchedCaller, 'person' | 'permissions'>>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
-  people: Holder[]
-): Promise<Map<Holder, SessionStatus>> {
-  const ids = [...new Set(people.map(({ session_id }) => session_id))]
-  const live = await findLive(deps, company_id, ids)
+  callers: readonly Caller[]
+): Promise<Map<Caller, AppError>> {
+  const ids = [...new Set(callers.map(({ person }) => person.session_id))]
+  const read = (tx: Tx) => tx.run(manySessions, { company_id, ids })
+  const rows = await runSingleStatementInCompany(deps.db, company_id, read)
   const now = deps.clock()
-  const statusOf = ({ id, session_id, token_expires }: AuthenticatedCaller): SessionStatus => {
-    const session = live.get(session_id)
-    if (token_expires <= now || session?.user_id !== id) return 'ended'
-    return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
+  const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
+  const lost = new Map<Caller, AppError>()
+  for (const caller of callers) {
+    const session = live.get(caller.person.session_id)
+    const reason = findLostRight(session, caller)
+    if (reason) lost.set(caller, reason)
   }
-  return new Map(people.map(person => [person, statusOf(person)]))
+  return lost
+}
+
+type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionsOf>['execute']>>[number]
+
+function findLostRight(
+  session: SessionRow | undefined,
+  { person, permissions }: Pick<WatchedCaller, 'person' | 'permissions'>
+): AppError | undefined {
+  if (session?.user_id !== person.id) return sessionEndedError()
+  const { company_disabled, user_disabled } = session
+  if (company_disabled) return accountDisabledError('company', company_disabled)
+  if (user_disabled) return accountDisabledError('user', user_disabled)
+  if (permissions.every(each => session.permissions?.includes(each))) return undefined
+  return new AppError('forbidden', 'A permission was taken away')
+}
+
+/** Returns the error for a call whose session, or whose key, has ended. */
+export function sessionEndedError(): AppError {
+  return new AppError('unauthenticated', 'The session has ended')
 }
 
 interface Wanted {
@@ -190,22 +181,6 @@ async function findSession(
   const read = (tx: Tx) => tx.run(oneSession, wanted)
   const [found] = await runSingleStatementInCompany(deps.db, wanted.company_id, read, options)
   return found && isLive(found, deps.clock()) ? found : undefined
-}
-
-/**
- * Returns the valid sessions and API keys with the given ids, as a map with the ids as keys. For a
- * call of a program, the id of its API key takes the place of a session id.
- */
-async function findLive(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId,
-  ids: string[],
-  options?: ConnectionRequestOptions
-) {
-  const read = (tx: Tx) => tx.run(manySessions, { company_id, ids })
-  const rows = await runSingleStatementInCompany(deps.db, company_id, read, options)
-  const now = deps.clock()
-  return new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
 }
 
 const oneSession = prepareStatement((db, { company_id, user_id, session_id }: Wanted) =>

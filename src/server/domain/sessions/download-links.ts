@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { getSessionStatus } from './authentication.ts'
+import { findLostRights } from './authentication.ts'
 import type { AuthenticatedCaller } from './sessions.ts'
 
 /**
@@ -65,7 +65,9 @@ export async function authenticateDownloadLink(
     confirmed: false,
     key: undefined
   }
-  if ((await getSessionStatus(deps, person)) !== 'valid') throw invalid()
+  if (linked.expires <= deps.clock()) throw invalid()
+  const lost = await findLostRights(deps, company_id, [{ person, permissions: [] }])
+  if (lost.size > 0) throw invalid()
   return person
 }
 

@@ -2,12 +2,11 @@ import { createPublicKey, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromUtf8, toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
-import { parsePublicKeyJwt } from '../../../../src/core/keys/public-key-jwt.ts'
+import { parsePublicKeyJwt, publicKeyPurposes } from '../../../../src/core/keys/public-key-jwt.ts'
 import {
   challengePurposeFor,
   formatPublicKeyJwt,
-  publicJwk,
-  publicKeyPurposes
+  publicJwk
 } from '../../../../src/core/keys/public-key-proof.ts'
 import { corruptedText } from '../../../helpers/corrupted.ts'
 import { makeKeys } from '../../../helpers/keys.ts'

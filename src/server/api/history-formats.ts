@@ -1,40 +1,17 @@
-import type { ProcessedRequest } from '../../../contract/requests.ts'
-import type { CellSeparator } from '../../../core/csv/cells.ts'
-import errorsEn from '../../../i18n/en/errors.json' with { type: 'json' }
-import historyEn from '../../../i18n/en/history.json' with { type: 'json' }
-import spreadsheetEn from '../../../i18n/en/spreadsheet.json' with { type: 'json' }
-import errorsFr from '../../../i18n/fr/errors.json' with { type: 'json' }
-import historyFr from '../../../i18n/fr/history.json' with { type: 'json' }
-import spreadsheetFr from '../../../i18n/fr/spreadsheet.json' with { type: 'json' }
-import { type Locale, translator } from '../../../i18n/index.ts'
+import errorsEn from '../../i18n/en/errors.json' with { type: 'json' }
+import historyEn from '../../i18n/en/history.json' with { type: 'json' }
+import spreadsheetEn from '../../i18n/en/spreadsheet.json' with { type: 'json' }
+import errorsFr from '../../i18n/fr/errors.json' with { type: 'json' }
+import historyFr from '../../i18n/fr/history.json' with { type: 'json' }
+import spreadsheetFr from '../../i18n/fr/spreadsheet.json' with { type: 'json' }
+import { type Locale, translator } from '../../i18n/index.ts'
+import type { ExportedRequest, ExportFormat } from '../domain/history/request-export.ts'
 
 const words = {
   en: { errors: errorsEn, history: historyEn, spreadsheet: spreadsheetEn },
   fr: { errors: errorsFr, history: historyFr, spreadsheet: spreadsheetFr }
 }
 const separators = { en: ',', fr: ';' } as const
-
-/**
- * The fingerprints (SHA-256, hex) of a deposit. `sha256` is that of the file that the person chose.
- * `stored_sha256` is that of the reduced copy, or undefined if no reduced copy was made.
- */
-export interface Digests {
-  sha256: string
-  stored_sha256: string | undefined
-}
-
-type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
-
-type Columns = Record<string, (request: ExportedRequest) => string | number | undefined>
-
-/**
- * The columns of an export by their headings. The first six are id, kind, time, state, reason and
- * name, because the browser adds the names of verified files to the sixth.
- */
-export interface ExportFormat {
-  columns: Columns
-  separator: CellSeparator
-}
 
 /** The format for programs: fields of the API by their names. */
 export const machineFormat: ExportFormat = {
@@ -85,7 +62,7 @@ export function spreadsheetFormat(locale: Locale, timeZone: string): ExportForma
   }
   const verdictOf = ({ verdict, match }: ExportedRequest) =>
     verdict && t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
-  const columns: Columns = {
+  const columns: ExportFormat['columns'] = {
     id: request => request.id,
     kind: ({ kind }) => t(`history.details.${kind}`),
     created: request => timeOf(request.created),

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
-import { includesEtag } from '../../../core/http-headers/etags.ts'
+import { includesEtag } from '../../core/http-headers/etags.ts'
 
 /** A response body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {

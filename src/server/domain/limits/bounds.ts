@@ -1,0 +1,92 @@
+import { importLimits } from '../../../contract/imports.ts'
+import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
+import { maxApiKeysPerOwner, maxUnprovedDomains } from '../../../contract/kit/limits.ts'
+import { countRows, lockCompanyRow, selectInCompany } from '../../db/company-queries.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { BoundSettings, Deps } from '../deps.ts'
+
+/** `too_many_items` is about the size of one call. */
+type BoundCode = Exclude<Extract<ErrorCode, `too_many_${string}`>, 'too_many_items'>
+
+interface Bound {
+  code: BoundCode
+  limit: (settings: BoundSettings) => number
+  /** Returns how much of it the company has. */
+  count: (tx: Tx) => Promise<number>
+}
+
+/** Whatever a company can create. */
+const bounds = {
+  domains: {
+    code: 'too_many_domains',
+    limit: settings => settings.domains,
+    count: tx => countRows(selectInCompany(tx, 'domain'))
+  },
+  unproved_domains: {
+    code: 'too_many_claims',
+    limit: () => maxUnprovedDomains,
+    count: tx =>
+      countRows(
+        selectInCompany(tx, 'domain')
+          .where('verified_at', 'is', null)
+          // proved before, but not served now
+          .where('quarantined_at', 'is', null)
+      )
+  },
+  groups: {
+    code: 'too_many_groups',
+    limit: settings => settings.groups,
+    count: tx => countRows(selectInCompany(tx, 'group'))
+  },
+  categories: {
+    code: 'too_many_categories',
+    limit: settings => settings.categories,
+    count: tx => countRows(selectInCompany(tx, 'category'))
+  },
+  keys: {
+    code: 'too_many_keys',
+    limit: () => maxApiKeysPerOwner,
+    count: tx => countRows(selectInCompany(tx, 'api_key').where('group_id', 'is not', null))
+  },
+  unfinished_imports: {
+    code: 'too_many_imports',
+    limit: () => importLimits.open,
+    count: tx =>
+      countRows(selectInCompany(tx, 'import').where('state', 'not in', ['done', 'undone']))
+  },
+  people: {
+    code: 'too_many_people',
+    limit: settings => settings.people,
+    count: tx => countRows(selectInCompany(tx, 'user').where('deleted_at', 'is', null))
+  }
+} satisfies Record<string, Bound>
+
+/**
+ * Throws the error code of a bound if the company would have too much after `adding` more. Locks
+ * the company's row until the transaction ends, so that parallel calls are counted one after the
+ * other.
+ */
+export async function requireRoom(
+  tx: Tx,
+  { settings }: Pick<Deps, 'settings'>,
+  name: keyof typeof bounds,
+  adding = 1
+): Promise<void> {
+  const { code, limit, count }: Bound = bounds[name]
+  await lockCompanyRow(tx)
+  requireWithin({ code, used: await count(tx), limit: limit(settings.bounds) }, adding)
+}
+
+/**
+ * Throws `code` if `adding` more are too many beside the `used` ones. The caller must hold a lock
+ * under which it has counted them. For bounds of a company, call `requireRoom`.
+ */
+export function requireWithin(
+  { code, used, limit }: { code: BoundCode; used: number; limit: number },
+  adding = 1
+): void {
+  if (used + adding <= limit) return
+  throw new AppError(code, `There are ${used}, and at most ${limit} are possible`, {
+    figures: { used, limit, resets_at: null }
+  })
+}
