@@ -6,7 +6,13 @@ import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
 import { listUnconfirmedSignUpsWithNewLinks } from '../src/server/domain/accounts/signups.ts'
-import { type AuditCheckReport, checkAuditLog } from '../src/server/domain/audit/audit-check.ts'
+import {
+  type AuditCheckReport,
+  type AuditHead,
+  checkAuditLog,
+  findUnloggedPermissions,
+  type UnloggedPermissions
+} from '../src/server/domain/audit/audit-check.ts'
 import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
 import { webOriginOf } from '../src/server/domain/companies/served-hosts.ts'
 import { createEmptyDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
@@ -84,7 +90,13 @@ const commands: Record<string, Command> = {
   },
   'audit check': {
     summary: 'check that the audit logs of all companies are as they were written',
-    run: () => inDeps(checkAudit)
+    options: {
+      expect: {
+        value: '<end>,…',
+        means: 'ends of logs that an earlier check printed; the logs must still contain them'
+      }
+    },
+    run: options => inDeps(deps => checkAudit(deps, options['expect']))
   },
   'seed-demo': { summary: 'create the demonstration company', run: () => inDeps(seedDemo) },
   'remove-demo': {
@@ -294,25 +306,47 @@ async function allHeld(deps: Deps): Promise<HeldUpload[]> {
   return held
 }
 
-async function checkAudit(deps: Deps): Promise<Answer> {
-  const logs: ({ company: CompanyId } & AuditCheckReport)[] = []
-  for (const company of await listCompanyIds(deps)) {
-    logs.push({ company, ...(await checkAuditLog(deps, company)) })
+async function checkAudit(deps: Deps, expect: string | undefined): Promise<Answer> {
+  const expected = parseExpectedHeads(expect)
+  const companies = await listCompanyIds(deps)
+  const unknown = [...expected.keys()].filter(id => !companies.some(company => company === id))
+  const faults = unknown.map(id => `Company ${id}: it does not exist, although it is expected.`)
+  const logs: ({ company: CompanyId; unlogged: UnloggedPermissions[] } & AuditCheckReport)[] = []
+  for (const company of companies) {
+    const report = await checkAuditLog(deps, company, expected.get(company))
+    const unlogged = await findUnloggedPermissions(deps, company)
+    logs.push({ company, ...report, unlogged })
+    if (report.broken) {
+      const { seq, reason } = report.broken
+      faults.push(`Company ${company}: entry ${seq} is broken: ${reason}.`)
+    }
+    for (const { person, logged, now } of unlogged) {
+      const [had, has] = [logged, now].map(each => each.join(', ') || 'none')
+      faults.push(
+        `Company ${company}: person ${person} has the permissions ${has}, but the log says ${had}.`
+      )
+    }
   }
-  const broken = logs.flatMap(log => (log.broken ? [{ ...log, ...log.broken }] : []))
-  if (broken.length > 0) {
-    throw new Refusal(
-      broken
-        .map(({ company, seq, reason }) => `Company ${company}: entry ${seq} is broken: ${reason}.`)
-        .join('\n'),
-      { logs }
-    )
-  }
-  const lines = logs.map(({ company, entries, erased }) => {
+  if (faults.length > 0) throw new Refusal(faults.join('\n'), { logs })
+  const lines = logs.map(({ company, entries, erased, head }) => {
+    if (!head) return `Company ${company}: warning: the log is empty.`
     const gone = erased === 0 ? '' : `, ${erased} of them with erased fields`
-    return `Company ${company}: ${entries} entries${gone}.`
+    return `Company ${company}: ${entries} entries${gone}. End: ${company}:${head.seq}:${head.hash}`
   })
   return { facts: { logs }, text: `All audit logs are as they were written.\n${lines.join('\n')}` }
+}
+
+/** Parses ends of logs, as the command prints them, by the id of the company. */
+function parseExpectedHeads(text = ''): Map<string, AuditHead> {
+  const heads = text.split(',').filter(each => each.trim() !== '')
+  return new Map(
+    heads.map(each => {
+      const [, company = '', seq, hash = ''] =
+        /^([0-9a-f-]{36}):([1-9]\d*):([0-9a-f]{64})$/i.exec(each.trim()) ?? []
+      if (seq === undefined) throw new Misuse(`--expect is not <company>:<number>:<hash>: ${each}`)
+      return [company.toLowerCase(), { seq: Number(seq), hash: hash.toLowerCase() }]
+    })
+  )
 }
 
 async function seedDemo(deps: Deps): Promise<Answer> {

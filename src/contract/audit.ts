@@ -109,6 +109,8 @@ const filter = {
   id: Id,
   /** Language of the names of categories. English when absent. */
   locale: z.optional(z.enum(['en', 'fr'])),
+  /** Only changes by this person, or that concern this person, such as a new group. */
+  person: z.optional(Id),
   /** Only changes by this person. */
   actor: z.optional(Id),
   /**

@@ -18,7 +18,10 @@ export const Company = z.object({
   version: z.number(),
   name: z.string(),
   created: z.iso.datetime(),
-  /** The host names of the company, in alphabetical order. */
+  /**
+   * Host names of the company: those that are verified first, each part in alphabetical order. At
+   * most 100, and in a list of companies only the first one.
+   */
   domains: z.array(
     z.object({
       id: z.uuid(),
@@ -30,6 +33,8 @@ export const Company = z.object({
       verified: z.boolean()
     })
   ),
+  /** Number of all host names of the company. */
+  domain_count: z.number(),
   /** Why and since when an operator has suspended the company. `null`: it is not suspended. */
   suspended: z.nullable(Suspension),
   /** Whether the company is the demonstration, whose documents are fictional. */

@@ -84,7 +84,9 @@ export const NearLimit = z.object({
    */
   limited: z.enum(['requests', 'storage']),
   used: z.number(),
-  limit: z.number()
+  limit: z.number(),
+  /** Time at which the count begins again at 0. `null`: never, as for all limits of storage. */
+  resets_at: z.nullable(z.iso.datetime())
 })
 export type NearLimit = z.infer<typeof NearLimit>
 

@@ -1,5 +1,5 @@
 import type { OwnAccount } from '../contract/users.ts'
-import { formatByteLimit, formatBytes } from '../core/text/format.ts'
+import { formatBytes } from '../core/text/format.ts'
 import { pageLocale, shellTranslator } from './kit/page.ts'
 
 /**
@@ -33,7 +33,7 @@ export function showUsageInDrawer(user: OwnAccount): void {
     left:
       storage === null
         ? t('shell.usage.storageUnlimited')
-        : t('shell.usage.storage', { size: formatByteLimit(storage, pageLocale()) }),
+        : t('shell.usage.storage', { size: formatBytes(storage, pageLocale()) }),
     used: usage?.storage_used,
     limit: usage?.storage_limit,
     words: (used, limit) =>
@@ -41,7 +41,7 @@ export function showUsageInDrawer(user: OwnAccount): void {
         ? t('shell.usage.storageSoFar', { used: bytes(used) })
         : t('shell.usage.storageUsed', {
             used: bytes(used),
-            limit: formatByteLimit(limit, pageLocale())
+            limit: formatBytes(limit, pageLocale())
           })
   })
 }

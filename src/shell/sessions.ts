@@ -127,10 +127,8 @@ function draw(): void {
     if (name === 'initials') element.textContent = shortInitials(user.initials)
     if (name === 'username' || name === 'email') element.textContent = user[name]
   }
-  // operators begin with the list of all companies
-  const admin = user.permissions.includes('operator') ? '/admin' : `/admin/${user.company.id}`
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-admin]')) {
-    link.href = localizedPath(pageLocale(), admin)
+    link.href = localizedPath(pageLocale(), `/admin/${user.company.id}`)
   }
   drawUsage(user)
 }

@@ -143,7 +143,10 @@ test('audit check names the company and the first broken entry of a log', {
 }, async () => {
   const postgres = await startPostgres({ dir: join(dataDir, 'pg') })
   const intact = JSON.parse((await command('audit', 'check', '--json')).out)
-  expect(intact.logs).toEqual([{ company: expect.any(String), entries: 0, erased: 0 }])
+  expect(intact.logs).toEqual([
+    { company: expect.any(String), entries: 0, erased: 0, unlogged: [] }
+  ])
+  expect((await command('audit', 'check')).out).toContain('warning: the log is empty')
   const { company } = intact.logs[0]
   const owner = new pg.Client(socketConnectionConfig(postgres.socketDir, 'vidimus', 'postgres'))
   await owner.connect()
@@ -159,7 +162,7 @@ test('audit check names the company and the first broken entry of a log', {
   const reason = 'it does not follow from the entries before it'
   expect(JSON.parse(err)).toEqual({
     error: `Company ${company}: entry 1 is broken: ${reason}.`,
-    logs: [{ company, entries: 0, erased: 0, broken: { seq: 1, reason } }]
+    logs: [{ company, entries: 0, erased: 0, broken: { seq: 1, reason }, unlogged: [] }]
   })
   expect(await command('audit', 'check')).toMatchObject({
     status: 1,

@@ -8,23 +8,36 @@ const signs = {
 } as const
 
 /**
- * Parses a limit on the number of deposits and verifications as people type it: `'1,000'` → 1000,
- * `'-3'` → 0. Returns `null`, which means no limit, if the text is empty. A text that is not a
- * number counts as empty.
+ * A limit as people type it. `limit` is `null` (no limit) for an empty text and for a text with a
+ * problem. `problem` is `numeric` if the text is not a number, and `integer` if it has a fraction
+ * but must be a whole number.
  */
-export function parseRequestLimit(text: string, locale: FormatLocale): number | null {
-  const digits = readDigits(text, locale)
-  return digits && safe(BigInt(digits.whole))
+export interface TypedLimit {
+  limit: number | null
+  problem?: 'numeric' | 'integer'
 }
 
 /**
- * Parses a storage limit typed in gigabytes and returns bytes: `'1.5'` → 1500000000, `'-3'` → 0.
- * Returns `null`, which means no limit, if the text is empty. A text that is not a number counts as
- * empty.
+ * Parses a limit on the number of deposits and verifications as people type it, in any language:
+ * `'1,000'`, `'1.000'` and `'1k'` → 1000, `'-3'` → 0. Refuses `'1.5'`, but not `'1.5k'`.
  */
-export function parseStorageLimit(text: string, locale: FormatLocale): number | null {
-  const digits = readDigits(text, locale)
-  return digits && safe(BigInt(digits.whole + digits.fraction.padEnd(9, '0').slice(0, 9)))
+export function parseRequestLimit(text: string): TypedLimit {
+  const [typed, unit] = splitUnit(text)
+  const factor = requestUnits.find(([name]) => name.test(unit))?.[1]
+  const number = readNumber(typed, (_, isThousands) => !isThousands)
+  return toLimit(typed + unit, number, factor, 'integer')
+}
+
+/**
+ * Parses a storage limit as people type it and returns bytes. A number without a unit is in
+ * gigabytes: `'1.5'` → 1500000000, `'500 MB'` → 500000000, `'2 To'` → 2000000000000, `'-3'` → 0.
+ */
+export function parseStorageLimit(text: string, locale: FormatLocale): TypedLimit {
+  const [typed, unit] = splitUnit(text)
+  const factor = unit === '' ? bytesPerGigabyte : bytesPerUnit(unit)
+  const isDecimal = (sign: string, isThousands: boolean) =>
+    sign === signs[locale].decimal || !isThousands
+  return toLimit(typed + unit, readNumber(typed, isDecimal), factor, 'whole bytes')
 }
 
 /**
@@ -56,29 +69,81 @@ function grouped(value: number, locale: FormatLocale): string {
   return format.format(value).replaceAll(',', signs[locale].group)
 }
 
-function safe(value: bigint): number {
-  return Number(value < Number.MAX_SAFE_INTEGER ? value : Number.MAX_SAFE_INTEGER)
+/** Splits a typed text before its first letter: `'500 MB'` → `['500', 'mb']` */
+function splitUnit(text: string): [number: string, unit: string] {
+  // also turns no-break spaces and full-width digits into the usual ones
+  const plain = text.normalize('NFKC').replace(/[−‐–]/g, '-').trim()
+  const at = plain.search(/\p{L}/u)
+  if (at < 0) return [plain, '']
+  return [plain.slice(0, at).trim(), plain.slice(at).toLowerCase()]
+}
+
+const requestUnits: readonly [RegExp, number][] = [
+  [/^$/, 1],
+  [/^(?:k|thousand|mille)$/, 1000],
+  [/^(?:m|millions?)$/, 1_000_000]
+]
+
+/** Returns the bytes of a unit in English or French: `mb`, `mo`, `m` → 1000000, `mib` → 1048576 */
+function bytesPerUnit(unit: string): number | undefined {
+  const [, prefix, binary] = /^([kmgtp]?)(i?)(?:b|o|bytes?|octets?)?$/.exec(unit) ?? []
+  if (prefix === undefined || (prefix === '' && binary)) return undefined
+  return (binary ? 1024 : 1000) ** ' kmgtp'.indexOf(prefix || ' ')
+}
+
+/** A typed number without its separators. `fraction` has the digits after the decimal sign. */
+interface TypedNumber {
+  isNegative: boolean
+  whole: string
+  fraction: string
 }
 
 /**
- * Parses a number as people write it in a language, with or without thousands separators. A comma
- * or period that does not separate groups of three digits is read as the decimal sign. Returns the
- * digits before and after the decimal sign, or `null` if the text is not a number. A negative
- * number becomes 0.
+ * Reads a number with or without thousands separators, which are blanks, apostrophes, commas or
+ * points. Returns `null` if the text is not a number. Where the text has a single comma or point,
+ * `isDecimal(sign, isThousands)` tells whether it is the decimal sign; `isThousands` means that it
+ * could separate thousands.
  */
-function readDigits(
+function readNumber(
   text: string,
-  locale: FormatLocale
-): { whole: string; fraction: string } | null {
-  const plain = text.replace(/[\s\u00a0\u202f'’]/g, '')
-  const ungrouped = plain.replace(groups[locale], head => head.replace(/[.,]/g, ''))
-  const match = /^([+-]?)(\d*)(?:[.,](\d*))?$/.exec(ungrouped)
-  const [, sign, whole = '', fraction = ''] = match ?? []
-  if (whole + fraction === '') return null
-  return sign === '-' ? { whole: '0', fraction: '' } : { whole: whole || '0', fraction }
+  isDecimal: (sign: string, isThousands: boolean) => boolean
+): TypedNumber | null {
+  const [, sign, body = ''] = /^([+-]?)\s*(.*)$/.exec(text) ?? []
+  const separators: string[] = body.match(/[.,]/g) ?? []
+  const last = separators.at(-1) ?? ''
+  const hasFraction =
+    separators.length === 1
+      ? isDecimal(last, isGrouped(body))
+      : // in `1,000.5`, the last one differs from the others
+        separators.length > 1 && separators.indexOf(last) === separators.length - 1
+  const at = hasFraction ? body.lastIndexOf(last) : body.length
+  const [head, fraction] = [body.slice(0, at), body.slice(at + 1)]
+  const isNumber = /^(?:\d*)$/.test(head) ? head + fraction !== '' : isGrouped(head)
+  if (!isNumber || !/^\d*$/.test(fraction)) return null
+  return { isNegative: sign === '-', whole: head.replace(/\D/g, ''), fraction }
 }
 
-const groups = {
-  en: /^[+-]?\d{1,3}(?:,\d{3})+(?=$|\.)/,
-  fr: /^[+-]?\d{1,3}(?:\.\d{3})+(?=$|,)/
+/** Returns whether a text is a number whose thousands are separated, such as `1 000` or `1.000`. */
+function isGrouped(text: string): boolean {
+  return /^[1-9]\d{0,2}(?:([ .,'’])\d{3})(?:\1\d{3})*$/.test(text)
+}
+
+function toLimit(
+  typed: string,
+  number: TypedNumber | null,
+  factor: number | undefined,
+  rounding: 'integer' | 'whole bytes'
+): TypedLimit {
+  if (typed === '') return { limit: null }
+  if (!number || factor === undefined) return { limit: null, problem: 'numeric' }
+  if (number.isNegative) return { limit: 0 }
+  const { whole, fraction } = number
+  const scale = 10n ** BigInt(fraction.length)
+  const product = BigInt(whole + fraction) * BigInt(factor)
+  if (rounding === 'integer' && product % scale !== 0n) return { limit: null, problem: 'integer' }
+  return { limit: safe(product / scale) }
+}
+
+function safe(value: bigint): number {
+  return Number(value < Number.MAX_SAFE_INTEGER ? value : Number.MAX_SAFE_INTEGER)
 }

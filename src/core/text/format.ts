@@ -22,11 +22,6 @@ function formatUnits(bytes: number, locale: FormatLocale): string {
   return numberFormat(locale, 'terabyte', 1).format(bytes / 1e12)
 }
 
-/** Formats a storage limit in bytes, without a trailing zero: `5 GB`, `1.5 GB`, « 5 Go » */
-export function formatByteLimit(bytes: number, locale: FormatLocale): string {
-  return formatBytes(bytes, locale).replace(/[.,]0(?!\d)/, '')
-}
-
 /** Formats the speed of a transfer: `1.2 MB/s`, « 1,2 Mo/s » */
 export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): string {
   return `${formatBytes(bytesPerSecond, locale)}/s`

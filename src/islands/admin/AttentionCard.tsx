@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { AttentionItem, AttentionOfCompany, NearLimit } from '../../contract/overview.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
@@ -167,23 +167,31 @@ function Item({ item, company, hasMailServer }: ItemProps) {
 
 function LimitLink({ company, near }: { company: string; near: NearLimit }) {
   const { locale, t } = useTranslation()
-  const { group, limited, used, limit } = near
+  const { group, limited, used, limit, resets_at } = near
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const figures =
     limited === 'requests'
       ? { used: numbers.format(used), limit: numbers.format(limit) }
-      : { used: formatBytes(used, locale), limit: formatByteLimit(limit, locale) }
+      : { used: formatBytes(used, locale), limit: formatBytes(limit, locale) }
   return (
-    <a
-      className="link wrap-anywhere"
-      href={pageHref(locale, 'group', { company, group: group.id })}
-    >
-      {t('overview.attention.of', {
-        group: group.name,
-        ...figures,
-        what: t(`overview.attention.limit.${limited}`)
-      })}
-    </a>
+    <>
+      <a
+        className="link wrap-anywhere"
+        href={pageHref(locale, 'group', { company, group: group.id })}
+      >
+        {t('overview.attention.of', {
+          group: group.name,
+          ...figures,
+          what: t(`overview.attention.limit.${limited}`)
+        })}
+      </a>
+      {resets_at && (
+        <span className="meta">
+          {' '}
+          {t('overview.attention.again', { time: formatDateTime(new Date(resets_at), locale) })}
+        </span>
+      )}
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Company, ListedCompany } from '../../contract/companies.ts'
+import type { ListedCompany } from '../../contract/companies.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
@@ -89,7 +89,7 @@ function columnsOf(
       id: 'domains',
       label: t('companies.list.domains'),
       width: 1.6,
-      cell: ({ domains }) => <Hosts domains={domains} t={t} />
+      cell: company => <Hosts company={company} t={t} />
     },
     {
       id: 'state',
@@ -134,8 +134,9 @@ function columnsOf(
   ]
 }
 
-function Hosts({ domains, t }: Pick<Company, 'domains'> & { t: Translate }) {
-  const [first, ...others] = domains
+function Hosts({ company, t }: { company: ListedCompany; t: Translate }) {
+  const [first] = company.domains
+  const more = company.domain_count - 1
   if (!first) return t('companies.list.noDomain')
   return (
     <>
@@ -143,8 +144,8 @@ function Hosts({ domains, t }: Pick<Company, 'domains'> & { t: Translate }) {
       {!first.verified && (
         <span className="meta text-warning">{t('companies.list.unverified')} </span>
       )}
-      {others.length > 0 && (
-        <span className="meta">{t('companies.list.moreDomains', { count: others.length })}</span>
+      {more > 0 && (
+        <span className="meta">{t('companies.list.moreDomains', { count: more })}</span>
       )}
     </>
   )

@@ -83,10 +83,14 @@ export const CompanyOverview = withTranslation(function CompanyOverview() {
 
 type Ready = Extract<CompanyOverviewState, { status: 'ready' }>
 
+/** The card of a company shows at most this many of its domains. */
+const mostDomains = 5
+
 function CompanyCard({ overview }: { overview: Ready }) {
   const { locale, t } = useTranslation()
   const { company, groups, hasMoreGroups } = overview
   const { domains, people } = company
+  const moreDomains = company.domain_count - mostDomains
   const preset = groups.find(group => group.is_default)
   const words = hasMoreGroups ? 'admin.overview.groupsMany' : 'admin.overview.groupCount'
   return (
@@ -102,7 +106,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
         <dd>
           {domains.length === 0 && t('overview.card.noDomains')}
           <ul>
-            {domains.map(({ id, host, verified }) => (
+            {domains.slice(0, mostDomains).map(({ id, host, verified }) => (
               <li key={id} className="wrap-anywhere">
                 <a
                   className="link"
@@ -116,6 +120,11 @@ function CompanyCard({ overview }: { overview: Ready }) {
               </li>
             ))}
           </ul>
+          {moreDomains > 0 && (
+            <a className="link" href={pageHref(locale, 'domains', { company: company.id })}>
+              {t('companies.list.moreDomains', { count: moreDomains })}
+            </a>
+          )}
         </dd>
         <dt className="text-ink-soft">{t('overview.card.people')}</dt>
         <dd>

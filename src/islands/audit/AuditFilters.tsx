@@ -29,7 +29,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
   // a person may be chosen who made no change, so the list does not name them
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
   const set = (change: AuditQueryChange) => onChange(withoutEmptyFilters({ ...address, ...change }))
-  const { actor, target, action } = address
+  const { person, target, action } = address
   const nameOf = (id: string) => names.get(id) ?? chosen.get(id)
   const search = async (text: string) => {
     const found = await findPeople(text)
@@ -48,11 +48,11 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
     <search className="flex flex-col gap-3" aria-label={t('audit.filters.label')}>
       <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4">
         <Combobox
-          label={t('audit.filters.actor')}
+          label={t('audit.filters.person')}
           search={search}
           choose={({ id, name }) => {
             setChosen(new Map([[id, name]]))
-            set({ actor: id })
+            set({ person: id })
           }}
         />
         <LabeledFilter label={t('audit.filters.action')}>
@@ -79,8 +79,11 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
         <DayRangeFields address={address} onChange={set} />
       </div>
       <div className="flex flex-wrap items-center gap-3">
-        {actor !== undefined && (
-          <Chip label={named(nameOf(actor), 'by', t)} onRemove={() => set({ actor: undefined })} />
+        {person !== undefined && (
+          <Chip
+            label={named(nameOf(person), 'with', t)}
+            onRemove={() => set({ person: undefined })}
+          />
         )}
         {target !== undefined && (
           <Chip
@@ -104,7 +107,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
   )
 }
 
-function named(name: string | undefined, filter: 'by' | 'of', t: Translate): string {
+function named(name: string | undefined, filter: 'with' | 'of', t: Translate): string {
   return name === undefined
     ? t(`audit.filters.${filter}Unknown`)
     : t(`audit.filters.${filter}`, { name })

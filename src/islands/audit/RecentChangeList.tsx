@@ -11,6 +11,8 @@ import { auditTranslator } from './audit-translator.ts'
 
 export interface RecentChangesProps {
   target: string
+  /** Whether `target` is a person. The list then also has the changes that this person made. */
+  isPerson?: boolean
   /**
    * The item's values on the page. When one of them changes, the list of changes is loaded again.
    */
@@ -18,7 +20,7 @@ export interface RecentChangesProps {
 }
 
 /** Lists the last changes of an item, with a link to all of its changes. */
-export function RecentChangeList({ target, shown }: RecentChangesProps) {
+export function RecentChangeList({ target, isPerson = false, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
@@ -27,12 +29,12 @@ export function RecentChangeList({ target, shown }: RecentChangesProps) {
   const company = params['company'] ?? ''
 
   useEffect(() => {
-    void loadRecentChanges(target)
-  }, [target, ...shown])
+    void loadRecentChanges(target, isPerson)
+  }, [target, isPerson, ...shown])
 
   return (
     <Section id="recent-changes" title={say('recent.title')} state={state.status}>
-      <LoadStatus state={state} retry={() => loadRecentChanges(target)} />
+      <LoadStatus state={state} retry={() => loadRecentChanges(target, isPerson)} />
       {state.status === 'ready' && state.entries.length === 0 && (
         <p className="text-ink-soft">{say('recent.none')}</p>
       )}
@@ -47,7 +49,7 @@ export function RecentChangeList({ target, shown }: RecentChangesProps) {
           </ol>
           <a
             className="link self-start"
-            href={`${pageHref(locale, 'audit', { company })}?target=${target}`}
+            href={`${pageHref(locale, 'audit', { company })}?${isPerson ? 'person' : 'target'}=${target}`}
           >
             {say('recent.all')}
           </a>

@@ -14,14 +14,15 @@ import { parseAuditAction } from './audit-translator.ts'
  * and the last day, in the person's time zone.
  */
 export interface AuditQuery {
-  actor?: string
+  /** Id of the person who made the change, or whom it concerns. */
+  person?: string
   target?: string
   action?: AuditAction
   from?: string
   to?: string
 }
 
-const names = ['actor', 'target', 'action', 'from', 'to'] as const
+const names = ['person', 'target', 'action', 'from', 'to'] as const
 
 /**
  * Parses the query of the page's address, such as `?action=group.update&from=2026-05-03`, into
@@ -30,7 +31,7 @@ const names = ['actor', 'target', 'action', 'from', 'to'] as const
 export function parseAuditQuery(search: string): AuditQuery {
   const query = new URLSearchParams(search)
   return withoutEmptyFilters({
-    actor: parseId(query.get('actor')),
+    person: parseId(query.get('person')),
     target: parseId(query.get('target')),
     action: parseAuditAction(query.get('action')),
     from: parseDay(query.get('from')),

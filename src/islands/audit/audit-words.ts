@@ -1,6 +1,6 @@
 import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
 import { separateCompleteMediaKinds } from '../../core/media-types.ts'
-import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
+import { formatBytes, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
@@ -156,7 +156,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
   if (typeof value === 'boolean') return value ? t('yes') : t('no')
   if (typeof value === 'number') {
     return field === 'max_storage'
-      ? formatByteLimit(value, locale)
+      ? formatBytes(value, locale)
       : new Intl.NumberFormat(languageTag(locale)).format(value)
   }
   if (Array.isArray(value)) {

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { maxFileBytes } from '../../contract/kit/limits.ts'
-import { formatByteLimit, formatDuration } from '../../core/text/format.ts'
+import { formatBytes, formatDuration } from '../../core/text/format.ts'
 import {
   $categories,
   type CategoriesState,
@@ -85,7 +85,7 @@ export const Deposit = withTranslation(function Deposit() {
         <DropZone
           to="deposit"
           label={t('deposit.drop.label')}
-          hint={t('deposit.drop.hint', { size: formatByteLimit(maxFileBytes, locale) })}
+          hint={t('deposit.drop.hint', { size: formatBytes(maxFileBytes, locale) })}
           multiple
           onFiles={files => take(files)}
         >

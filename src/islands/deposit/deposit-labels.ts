@@ -1,7 +1,6 @@
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import {
-  formatByteLimit,
   formatBytes,
   formatDateTime,
   formatPercent,
@@ -109,7 +108,7 @@ export function depositErrorText(
     const used = formatBytes(figures.used, locale)
     return t('errors.storage_limit_reached', {
       used,
-      limit: formatByteLimit(figures.limit, locale)
+      limit: formatBytes(figures.limit, locale)
     })
   }
   const rule = fields?.['name']

@@ -1,3 +1,4 @@
+import type { SyntheticEvent } from 'react'
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 
 export interface SelectOption {
@@ -9,10 +10,18 @@ interface SelectFieldProps extends FieldTexts {
   name: string
   options: SelectOption[]
   initial?: string | undefined
+  onInput?: (event: SyntheticEvent<HTMLSelectElement>) => void
 }
 
 /** A field to choose one of a few values from a list. */
-export function SelectField({ name, options, initial, error, ...texts }: SelectFieldProps) {
+export function SelectField({
+  name,
+  options,
+  initial,
+  onInput,
+  error,
+  ...texts
+}: SelectFieldProps) {
   return (
     <FieldFrame
       {...texts}
@@ -23,6 +32,7 @@ export function SelectField({ name, options, initial, error, ...texts }: SelectF
           name={name}
           className={`select w-full ${error ? 'border-error' : ''}`}
           defaultValue={initial}
+          onInput={onInput}
         >
           {options.map(({ value, label }) => (
             <option key={value} value={value}>

@@ -8,7 +8,7 @@ import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
-import { LimitFields, limitsFromForm } from '../limits/LimitFields.tsx'
+import { LimitFields, limitsFromForm, useLimitChecks } from '../limits/LimitFields.tsx'
 import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
@@ -21,9 +21,11 @@ export const CreateGroup = withTranslation(function CreateGroup() {
     ...groupFromForm(values),
     ...limitsFromForm(values, locale)
   })
+  const limits = useLimitChecks()
   const form = useForm({
+    ...limits,
     what: 'Creating the group failed',
-    inputErrors: values => check(inputOf(values)),
+    inputErrors: values => ({ ...check(inputOf(values)), ...limits.inputErrors(values) }),
     codeErrors: { name_taken: { name: { rule: 'taken' } } },
     async send(values, key) {
       const { id } = await createGroup(inputOf(values), key)
@@ -39,7 +41,7 @@ export const CreateGroup = withTranslation(function CreateGroup() {
         <fieldset>
           <legend className="section-title mb-2">{t('groups.limits')}</legend>
           <p className="mb-4 text-ink-soft">{t('groups.limitsNote')}</p>
-          <LimitFields limits={unlimited} />
+          <LimitFields form={form} limits={unlimited} usage={undefined} />
         </fieldset>
       </Form>
       <UnsavedGuard form={form} />

@@ -1,6 +1,6 @@
 import { useRef } from 'react'
 import type { Group } from '../../contract/groups.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { type GroupChanges, reloadGroup, updateGroup } from '../../stores/admin/groups.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
@@ -61,6 +61,7 @@ export function GroupSettings({ group }: GroupProps) {
       >
         <LimitEditor
           limits={group}
+          usage={group.usage}
           update={limits.conflict ? undefined : (changes, was) => limits.change(was, changes)}
         />
         <Usage group={group} />
@@ -147,7 +148,7 @@ function Usage({ group }: GroupProps) {
         label={t('groups.usage.storage')}
         words={used(
           formatBytes(storage_used, locale),
-          max_storage === null ? undefined : formatByteLimit(max_storage, locale)
+          max_storage === null ? undefined : formatBytes(max_storage, locale)
         )}
         share={usedFraction(storage_used, max_storage)}
       />

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
-import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import {
   $importFile,
   type ImportFileState,
@@ -63,7 +63,7 @@ export function FileStep(props: FileStepProps) {
         <p className="text-ink-soft">
           {t('imports.wizard.file.limits', {
             rows: kind.limits.rows,
-            size: formatByteLimit(kind.limits.bytes, locale)
+            size: formatBytes(kind.limits.bytes, locale)
           })}
         </p>
         <DropZone
@@ -106,7 +106,7 @@ export function FileStep(props: FileStepProps) {
     return t(`imports.wizard.file.refused.${found.why}`, {
       name,
       size: formatBytes(size, locale),
-      limit: formatByteLimit(kind.limits.bytes, locale)
+      limit: formatBytes(kind.limits.bytes, locale)
     })
   }
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { Icon } from './Icon.tsx'
@@ -47,7 +47,7 @@ function sentenceFor({ code, figures }: AppError, locale: Locale, t: Translate):
   const { used, limit } = figures
   const values =
     code === 'storage_limit_reached'
-      ? { used: formatBytes(used, locale), limit: formatByteLimit(limit, locale) }
+      ? { used: formatBytes(used, locale), limit: formatBytes(limit, locale) }
       : { used, limit }
   const sentence = t(`errors.${code}`, values)
   const hasFigures = sentence !== t(`errors.${code}`)

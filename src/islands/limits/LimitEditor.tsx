@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
+import type { GroupUsage } from '../../contract/groups.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
@@ -6,11 +7,13 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useRestoreFocus } from '../kit/use-restore-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { type GroupLimits, LimitFields, limitsFromForm } from './LimitFields.tsx'
+import { type GroupLimits, LimitFields, limitsFromForm, useLimitChecks } from './LimitFields.tsx'
 import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 
 interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
+  /** How much the group has used, to say when a typed limit is lower. */
+  usage?: GroupUsage
   /**
    * Saves changed limits. `was` is the value of `limits` when the form was opened. After saving,
    * the parent must pass the new limits as `limits`. If `update` is undefined, the limits are
@@ -31,6 +34,7 @@ interface Change<Shown> {
  */
 export function LimitEditor<Shown extends GroupLimits>({
   limits,
+  usage,
   update
 }: LimitEditorProps<Shown>) {
   const { locale, t } = useTranslation()
@@ -59,7 +63,9 @@ export function LimitEditor<Shown extends GroupLimits>({
   }
 
   if (isEditing) {
-    return <LimitForm {...{ limits }} again={sent} save={save} cancel={() => setEditing(false)} />
+    return (
+      <LimitForm {...{ limits, usage }} again={sent} save={save} cancel={() => setEditing(false)} />
+    )
   }
   return (
     <div className="flex flex-col gap-3">
@@ -111,6 +117,7 @@ export function LimitEditor<Shown extends GroupLimits>({
 
 interface LimitFormProps<Shown extends GroupLimits> {
   limits: Shown
+  usage: GroupUsage | undefined
   /** A change that could not be saved and that the person edits again. */
   again: Change<Shown> | undefined
   save: (change: Change<Shown>) => void
@@ -118,11 +125,12 @@ interface LimitFormProps<Shown extends GroupLimits> {
 }
 
 function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
-  const { limits, again, save, cancel } = props
+  const { limits, usage, again, save, cancel } = props
   const { t } = useTranslation()
   // the limits may change while the form is open
   const [was] = useState(again?.was ?? limits)
   const form = useForm({
+    ...useLimitChecks(),
     what: 'Reading the limits failed',
     send: async typed => save({ typed, was })
   })
@@ -146,7 +154,7 @@ function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
         aria-label={t('limits.title')}
         onKeyDown={leave}
       >
-        <LimitFields limits={was} />
+        <LimitFields {...{ form, usage }} limits={was} />
         <div className="flex flex-wrap gap-3">
           <button type="submit" className="btn btn-primary">
             {t('limits.save')}

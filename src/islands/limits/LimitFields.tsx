@@ -1,13 +1,19 @@
-import { type SyntheticEvent, useState } from 'react'
+import { type SyntheticEvent, useRef, useState } from 'react'
+import type { GroupUsage } from '../../contract/groups.ts'
+import type { FieldErrors } from '../../contract/kit/errors.ts'
 import {
   formatRequestLimitInput,
   formatStorageLimitInput,
   parseRequestLimit,
-  parseStorageLimit
+  parseStorageLimit,
+  type TypedLimit
 } from '../../core/input/limit-input.ts'
 import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-period.ts'
-import type { Locale } from '../../i18n/index.ts'
+import { formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { type Locale, languageTag } from '../../i18n/index.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { SelectField } from '../forms/SelectField.tsx'
+import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -18,14 +24,24 @@ export interface GroupLimits {
   max_storage: number | null
 }
 
+interface LimitFieldsProps {
+  form: Pick<FormState, 'errors'>
+  limits: GroupLimits
+  /** How much the group has used. Undefined for a new group. */
+  usage: GroupUsage | undefined
+}
+
+type LimitName = 'max_requests' | 'max_storage'
+
 /**
  * The fields of a group's limits. When the person leaves a text field, its number is rewritten as
- * usual in the language of the page (`1000` → `1,000`), and a text that is not a number is removed.
- * The page must pass the translations whose keys begin with `limits.` to the island.
+ * usual in the language of the page (`1000` → `1,000`). The form must use `useLimitChecks()`. The
+ * page must pass the translations `fields` and `limits` to the island.
  */
-export function LimitFields({ limits }: { limits: GroupLimits }) {
+export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
   const { locale, t } = useTranslation()
-  const [typed, setTyped] = useState({
+  const [period, setPeriod] = useState(limits.max_requests_interval)
+  const [typed, setTyped] = useState<Record<LimitName, string>>({
     max_requests: formatRequestLimitInput(limits.max_requests, locale),
     max_storage: formatStorageLimitInput(limits.max_storage, locale)
   })
@@ -36,54 +52,110 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
   const rewrite = (event: SyntheticEvent) => {
     const { target } = event
     if (!(target instanceof HTMLInputElement)) return
-    const [read, write] =
-      target.name === 'max_requests'
-        ? [parseRequestLimit, formatRequestLimitInput]
-        : [parseStorageLimit, formatStorageLimitInput]
-    target.value = write(read(target.value, locale), locale)
+    const isRequests = target.name === 'max_requests'
+    const { limit, problem } = parse(isRequests ? 'max_requests' : 'max_storage', target.value)
+    // the text stays, so that a typing error can be corrected
+    if (problem) return
+    target.value = (isRequests ? formatRequestLimitInput : formatStorageLimitInput)(limit, locale)
     follow(event)
   }
-  const hintOf = (limit: number | null) => t(limit === null ? 'limits.none' : 'limits.empty')
+  const parse = (name: LimitName, text: string) => parseLimit(name, text, locale)
+
+  const belowUsage = (name: LimitName, limit: number): string | undefined => {
+    if (!usage) return undefined
+    if (name === 'max_storage') {
+      if (limit >= usage.storage_used) return undefined
+      return t('limits.belowStorage', { used: formatBytes(usage.storage_used, locale) })
+    }
+    // what was used in a period of another length is not known
+    if (limit >= usage.requests_used || period !== limits.max_requests_interval) return undefined
+    const used = new Intl.NumberFormat(languageTag(locale)).format(usage.requests_used)
+    if (usage.resets_at === null) return t('limits.belowTotalRequests', { used })
+    const time = formatDateTime(new Date(usage.resets_at), locale)
+    return t('limits.belowRequests', { used, time })
+  }
+  const hintOf = (name: LimitName): string | undefined => {
+    const { limit, problem } = parse(name, typed[name])
+    if (problem === 'numeric')
+      return form.errors[name] ? undefined : t('fields.no_limit', { limit: typed[name].trim() })
+    if (limit === null) return problem ? undefined : t('limits.none')
+    return belowUsage(name, limit) ?? t('limits.empty')
+  }
+  const fieldOf = (name: LimitName) => ({
+    name,
+    onInput: follow,
+    onBlur: rewrite,
+    initial: typed[name],
+    hint: hintOf(name),
+    error: fieldErrorText(form.errors, name, t)
+  })
 
   return (
     <div className="flex flex-col gap-4">
-      <Field
-        label={t('limits.requests')}
-        name="max_requests"
-        inputMode="numeric"
-        onInput={follow}
-        onBlur={rewrite}
-        initial={typed.max_requests}
-        hint={hintOf(parseRequestLimit(typed.max_requests, locale))}
-      />
+      <Field {...fieldOf('max_requests')} label={t('limits.requests')} inputMode="numeric" />
       <SelectField
         label={t('limits.period')}
         name="max_requests_interval"
         initial={limits.max_requests_interval ?? ''}
+        onInput={({ currentTarget }) => setPeriod(periodOf(currentTarget.value))}
         options={limitPeriodLengths.map(interval => ({
           value: interval ?? '',
           label: t(`limits.periods.${interval ?? 'total'}`)
         }))}
       />
-      <Field
-        label={t('limits.gigabytes')}
-        name="max_storage"
-        inputMode="decimal"
-        onInput={follow}
-        onBlur={rewrite}
-        initial={typed.max_storage}
-        hint={hintOf(parseStorageLimit(typed.max_storage, locale))}
-      />
+      <Field {...fieldOf('max_storage')} label={t('limits.gigabytes')} inputMode="decimal" />
     </div>
   )
 }
 
-/** Returns the limits from the values of a form with `LimitFields`. */
-export function limitsFromForm(values: Record<string, string>, locale: Locale): GroupLimits {
-  const { max_requests = '', max_requests_interval, max_storage = '' } = values
+/**
+ * Returns the checks of a form with `LimitFields`, for `useForm()`: `inputErrors` refuses a part of
+ * a request. `slowErrors` announces that a text which is not a number will be saved as no limit. It
+ * announces each such text once, so the next submission saves.
+ */
+export function useLimitChecks() {
+  const { locale } = useTranslation()
+  const announced = useRef<Partial<Record<LimitName, string>>>({})
+  const parsed = (values: FormValues) =>
+    limitNames.map(name => {
+      const text = (values[name] ?? '').trim()
+      return { name, text, problem: parseLimit(name, text, locale).problem }
+    })
   return {
-    max_requests: parseRequestLimit(max_requests, locale),
-    max_requests_interval: limitPeriodLengths.find(each => each === max_requests_interval) ?? null,
-    max_storage: parseStorageLimit(max_storage, locale)
+    inputErrors: (values: FormValues): FieldErrors =>
+      Object.fromEntries(
+        parsed(values)
+          .filter(({ problem }) => problem === 'integer')
+          .map(({ name }) => [name, { rule: 'integer' }])
+      ),
+    async slowErrors(values: FormValues): Promise<FieldErrors | undefined> {
+      const found = parsed(values)
+        .filter(({ problem }) => problem === 'numeric')
+        .filter(({ name, text }) => announced.current[name] !== text)
+      for (const { name, text } of found) announced.current[name] = text
+      if (found.length === 0) return undefined
+      return Object.fromEntries(
+        found.map(({ name, text }) => [name, { rule: 'no_limit', limit: text }])
+      )
+    }
   }
+}
+
+/** Returns the limits from the values of a form with `LimitFields`. */
+export function limitsFromForm(values: FormValues, locale: Locale): GroupLimits {
+  return {
+    max_requests: parseLimit('max_requests', values['max_requests'], locale).limit,
+    max_requests_interval: periodOf(values['max_requests_interval']),
+    max_storage: parseLimit('max_storage', values['max_storage'], locale).limit
+  }
+}
+
+const limitNames = ['max_requests', 'max_storage'] as const satisfies LimitName[]
+
+function parseLimit(name: LimitName, text = '', locale: Locale): TypedLimit {
+  return name === 'max_requests' ? parseRequestLimit(text) : parseStorageLimit(text, locale)
+}
+
+function periodOf(value: string | undefined): LimitPeriodLength {
+  return limitPeriodLengths.find(each => each === value) ?? null
 }

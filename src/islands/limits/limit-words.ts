@@ -1,4 +1,4 @@
-import { formatByteLimit } from '../../core/text/format.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { GroupLimits } from './LimitFields.tsx'
 
@@ -18,5 +18,5 @@ export function describeStorageLimit(
   locale: Locale,
   t: Translate
 ): string {
-  return max_storage === null ? t('limits.unlimited') : formatByteLimit(max_storage, locale)
+  return max_storage === null ? t('limits.unlimited') : formatBytes(max_storage, locale)
 }

@@ -1,4 +1,4 @@
-import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { usedFraction } from '../kit/Meter.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -21,10 +21,8 @@ const nearlyUsed = 0.9
 export function UsageBar({ usageKind, used, limit }: UsageBarProps) {
   const { locale, t } = useTranslation()
   const numbers = new Intl.NumberFormat(languageTag(locale))
-  const format = (value: number) => {
-    if (usageKind === 'requests') return numbers.format(value)
-    return value === limit ? formatByteLimit(value, locale) : formatBytes(value, locale)
-  }
+  const format = (value: number) =>
+    usageKind === 'requests' ? numbers.format(value) : formatBytes(value, locale)
   if (limit === null)
     return <span className="tabular">{t('admin.groups.unlimited', { used: format(used) })}</span>
   const words = t('admin.groups.of', { used: format(used), limit: format(limit) })

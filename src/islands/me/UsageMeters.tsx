@@ -1,5 +1,5 @@
 import type { UsageOfAllGroups } from '../../contract/users.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -73,5 +73,5 @@ function storageWords(
 ) {
   const used = formatBytes(storage_used, locale)
   if (storage_limit === null) return t('me.usage.storageUnlimited', { used })
-  return t('me.usage.storageOf', { used, limit: formatByteLimit(storage_limit, locale) })
+  return t('me.usage.storageOf', { used, limit: formatBytes(storage_limit, locale) })
 }

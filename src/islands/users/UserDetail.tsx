@@ -35,7 +35,7 @@ export const UserDetail = withTranslation(function UserDetail() {
             <UserGroups member={member} />
             <UserPermissions member={member} isOwn={isOwn} />
             <UserUsage member={member} />
-            <RecentChanges target={member.id} shown={[member]} />
+            <RecentChanges target={member.id} isPerson shown={[member]} />
             <DeleteUser member={member} isOwn={isOwn} />
             <PasswordPrompt />
           </>

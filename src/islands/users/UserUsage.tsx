@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import type { Member, MemberUsage } from '../../contract/members.ts'
 import type { UsageOfAllGroups } from '../../contract/users.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { $shownMemberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
@@ -60,7 +60,7 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
           label={t('person.usage.storage')}
           words={used(
             formatBytes(usage.storage_used, locale),
-            max_storage === null ? undefined : formatByteLimit(max_storage, locale)
+            max_storage === null ? undefined : formatBytes(max_storage, locale)
           )}
           share={usedFraction(usage.storage_used, max_storage)}
         />
@@ -94,8 +94,7 @@ function leftWords(
     requests_remaining === null
       ? undefined
       : t('person.usage.ownCount', { count: requests_remaining })
-  const storage =
-    storage_remaining === null ? undefined : formatByteLimit(storage_remaining, locale)
+  const storage = storage_remaining === null ? undefined : formatBytes(storage_remaining, locale)
   if (requests !== undefined && storage !== undefined)
     return t('person.usage.left', { requests, storage })
   if (requests !== undefined) return t('person.usage.leftRequests', { requests })

@@ -4,6 +4,7 @@ import { type Db, poolOf } from './open.ts'
 /**
  * The only database functions that may run with the rights of their owner (`security definer`).
  * - `erase_audit_values` erases the values of a person from the audit log.
+ * - `note_host_change` notes which hosts begin or cease to be served.
  * - `move_domain` moves a domain to another company.
  * - `remove_demo` deletes the demonstration company.
  * - `remove_invited_people` deletes people who never had a password.
@@ -15,14 +16,17 @@ const definerFunctions = [
   'public.all_companies()',
   'public.company_usage(uuid[], date)',
   'public.erase_audit_values(uuid)',
+  'public.first_domains(uuid[])',
   'public.has_own_domain()',
   'public.hosts_of_others_below(text)',
+  'public.is_claimed_by_namesake(text, text)',
   'public.is_covered_by(uuid, text)',
   'public.is_proved_host(text)',
   'public.keeps_localhost(uuid)',
   'public.list_companies()',
   'public.list_hosts()',
   'public.move_domain(uuid, uuid, uuid, text, text, jsonb)',
+  'public.note_host_change()',
   'public.remove_demo(uuid)',
   'public.remove_invited_people(uuid[])',
   'public.require_own_proofs(text, text, timestamptz)',

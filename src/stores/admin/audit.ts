@@ -5,7 +5,7 @@ import { callAdminApi } from './admin-api.ts'
 
 /** The filters of the audit log. `from` and `to` are times in ISO 8601. */
 export interface AuditFilter {
-  actor?: string
+  person?: string
   target?: string
   action?: AuditAction
   from?: string

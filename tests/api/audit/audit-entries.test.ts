@@ -2,16 +2,27 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { updateDomain } from '../../../src/contract/domains.ts'
-import { disableUser, enableUser, resendInvitation } from '../../../src/contract/members.ts'
+import {
+  deleteMember,
+  disableUser,
+  enableUser,
+  resendInvitation,
+  setPermissions
+} from '../../../src/contract/members.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
-import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
+import {
+  checkAuditLog,
+  findUnloggedPermissions
+} from '../../../src/server/domain/audit/audit-check.ts'
 import {
   addAuditEntry,
   eraseAuditValuesOfPeople
 } from '../../../src/server/domain/audit/audit-entries.ts'
+import { listAuditEntries } from '../../../src/server/domain/audit/audit-list.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
+import { confirmSessions } from '../../helpers/cases.ts'
 
 // G-05
 
@@ -56,7 +67,7 @@ test('enters an act with who, when, what, before and after, in the act’s trans
     person_id: null
   })
   expect(Math.abs(rows[0].created_at.getTime() - app.deps.clock().getTime())).toBeLessThan(60_000)
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 1, erased: 0 })
 })
 
 test('enters the id of a target as the database stores it', async () => {
@@ -64,7 +75,7 @@ test('enters the id of a target as the database stores it', async () => {
   await inCompany(app.deps.db, acme, async tx => {
     addAuditEntry(tx, app.deps, { ...act(), target: target.toUpperCase() })
   })
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 1, erased: 0 })
 })
 
 test('keeps no entry of what was undone, nor of what changed nothing', async () => {
@@ -76,7 +87,7 @@ test('keeps no entry of what was undone, nor of what changed nothing', async () 
   await inCompany(app.deps.db, acme, async tx => {
     addAuditEntry(tx, app.deps, { ...act(), before: { name: 'Team' }, after: { name: 'Team' } })
   })
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 0, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 0, erased: 0 })
 })
 
 test('undoes an act that cannot be entered', async () => {
@@ -98,7 +109,7 @@ test('numbers the entries of parallel acts without a gap', async () => {
   await Promise.all(
     Array.from({ length: 40 }, () => inCompany(app.deps.db, acme, async tx => enter(tx)))
   )
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 40, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 40, erased: 0 })
 })
 
 test('enters the act of an operator in both companies, its fields in that of the act alone', async () => {
@@ -126,7 +137,7 @@ test('enters the act of an operator in both companies, its fields in that of the
     { ...entered, company_id: beta, bare: true }
   ])
   for (const company of [acme, beta]) {
-    expect(await checkAuditLog(app.deps, company)).toEqual({ entries: 1, erased: 0 })
+    expect(await checkAuditLog(app.deps, company)).toMatchObject({ entries: 1, erased: 0 })
   }
 })
 
@@ -143,7 +154,7 @@ test('lets operators of two companies act in each other’s at once', async () =
   // a deadlock would have started one of them again
   expect(runs).toBe(30)
   for (const company of [acme, beta]) {
-    expect(await checkAuditLog(app.deps, company)).toEqual({ entries: 30, erased: 0 })
+    expect(await checkAuditLog(app.deps, company)).toMatchObject({ entries: 30, erased: 0 })
   }
 })
 
@@ -166,7 +177,7 @@ test('locks the head behind the rows, wherever in its transaction an act is ente
     })
   await Promise.all(Array.from({ length: 30 }, (_, at) => acting(at % 2 === 0)))
   expect(runs).toBe(30)
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 30, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({ entries: 30, erased: 0 })
 })
 
 test('refuses an act that is entered behind the head of the log', async () => {
@@ -193,7 +204,7 @@ test('erases what it tells of a person, and the chain still holds', async () => 
   })
   await app.owner.query('update "user" set deleted_at = now() where id = $1', [id])
   const after = await checkAuditLog(app.deps, company)
-  expect(after).toEqual({ entries: before.entries, erased: before.erased + 1 })
+  expect(after).toEqual({ ...before, erased: before.erased + 1 })
   const { rows } = await app.owner.query('select 1 from audit_value where changes like $1', [
     '%ada@%'
   ])
@@ -282,7 +293,11 @@ const tampering: [string, string, { seq: number; reason: string }][] = [
 
 test.each(tampering)('notices %s and names the first broken entry', async (_what, text, broken) => {
   for (let entry = 0; entry < 6; entry++) await inCompany(app.deps.db, acme, async tx => enter(tx))
-  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 6, erased: 0 })
+  expect(await checkAuditLog(app.deps, acme)).toMatchObject({
+    entries: 6,
+    erased: 0,
+    head: { seq: 6 }
+  })
   const client = await app.owner.connect()
   try {
     // without foreign keys and in one statement, as whoever owns the database could
@@ -293,7 +308,52 @@ test.each(tampering)('notices %s and names the first broken entry', async (_what
     client.release(true)
   }
   expect((await checkAuditLog(app.deps, acme)).broken).toEqual(broken)
-  expect(await checkAuditLog(app.deps, beta)).toEqual({ entries: 0, erased: 0 })
+  expect(await checkAuditLog(app.deps, beta)).toMatchObject({ entries: 0, erased: 0 })
+})
+
+test('knows an end of the log that was written down, even after all hashes were computed again', async () => {
+  for (let entry = 0; entry < 3; entry++) await inCompany(app.deps.db, acme, async tx => enter(tx))
+  const { head } = await checkAuditLog(app.deps, acme)
+  if (!head) throw new Error('no entries')
+  await inCompany(app.deps.db, acme, async tx => enter(tx))
+  expect((await checkAuditLog(app.deps, acme, head)).broken).toBeUndefined()
+  const other = { seq: head.seq, hash: '0'.repeat(64) }
+  const reason = 'its hash is not the expected one'
+  expect((await checkAuditLog(app.deps, acme, other)).broken).toEqual({ seq: head.seq, reason })
+  // cut, with the head set back
+  const later = { ...head, seq: head.seq + 2 }
+  expect((await checkAuditLog(app.deps, acme, later)).broken).toEqual({
+    seq: head.seq + 2,
+    reason: 'it is missing'
+  })
+})
+
+test('finds people whose permissions the log has not given', async () => {
+  const [ada, mona] = [await app.signUp(), await app.signUp()]
+  const company = app.companies[ada.host] ?? acme
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  const unlogged = () => findUnloggedPermissions(app.deps, company)
+  expect(await unlogged()).toContainEqual({ person: ada.id, logged: [], now: ['admin'] })
+  await confirmSessions(app)
+  await ada.call(setPermissions, { id: mona.id, permissions: ['admin'] })
+  expect(await unlogged()).not.toContainEqual(expect.objectContaining({ person: mona.id }))
+  await app.owner.query(`update "user" set permissions = '{}' where id = $1`, [mona.id])
+  expect(await unlogged()).toContainEqual({ person: mona.id, logged: ['admin'], now: [] })
+})
+
+test('keeps who got which permission when the person is erased', async () => {
+  const [ada, mona] = [await app.signUp(), await app.signUp()]
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  await confirmSessions(app)
+  await ada.call(setPermissions, { id: mona.id, permissions: ['admin'] })
+  await ada.call(deleteMember, { id: mona.id })
+  const company_id = app.companies[ada.host] ?? acme
+  const action = 'user.permissions'
+  const { items } = await listAuditEntries(app.deps, { company_id, target: mona.id, action })
+  expect(items[0]).toMatchObject({
+    erased: false,
+    changes: expect.arrayContaining([{ field: 'permissions', before: [], after: ['admin'] }])
+  })
 })
 
 test('has every act of an administrator, with the fields that it changed, and no line of the log', async () => {

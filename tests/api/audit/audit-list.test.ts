@@ -139,6 +139,23 @@ test('names categories in the language that the caller reads, and deleted items 
   expect(english?.names).toEqual([{ id: category, name: 'Payslips' }])
 })
 
+test('filters by person: what they did, and what was done to them', async () => {
+  const admin = await newAdmin()
+  const mona = await app.signUp()
+  const { id } = await admin.call(createGroup, { name: `Group ${randomUUID()}` })
+  await admin.call(addGroupUser, { groupId: id, user_id: mona.id })
+  await admin.call(disableUser, { id: mona.id, reason: 'left' })
+  const actionsOf = async (person: string) =>
+    (await entries({ person })).map(({ action }) => action)
+  expect((await actionsOf(mona.id)).slice(0, 2)).toEqual(['user.disable', 'group.add_user'])
+  expect((await actionsOf(admin.id)).slice(0, 3)).toEqual([
+    'user.disable',
+    'group.add_user',
+    'group.create'
+  ])
+  expect(await actionsOf(randomUUID())).toEqual([])
+})
+
 test('filters by actor, target, action and time', async () => {
   const admin = await newAdmin()
   const { id } = await admin.call(createGroup, { name: `Group ${randomUUID()}` })

@@ -58,6 +58,7 @@ test('lists all companies with their hosts, searched, sorted, filtered and in pa
     name: names[0],
     created: expect.any(String),
     domains: [{ id: expect.any(String), host: made[0]?.host, verified: true }],
+    domain_count: 1,
     suspended: null,
     demo: false,
     usage: { people: 1, documents: 0, storage: 0, requests: 0 }
@@ -245,6 +246,7 @@ test('are created with a host, keys, a group and an administrator who is invited
   expect((await auditOf(opened.id)).map(({ action }) => action)).toEqual([
     'company.create',
     'user.invite',
+    'user.permissions',
     'user.activate',
     'company.update'
   ])

@@ -255,14 +255,19 @@ describe('what needs attention', () => {
         count: 2,
         since: null,
         limits: [
-          { group: everyone(), limited: 'requests', used: 4, limit: 5 },
-          { group: everyone(), limited: 'storage', used: 800, limit: 1000 }
+          { group: everyone(), limited: 'requests', used: 4, limit: 5, resets_at: null },
+          { group: everyone(), limited: 'storage', used: 800, limit: 1000, resets_at: null }
         ]
       }
     ])
     await app.deposit(ada, randomBytes(2))
     expect(await items()).toMatchObject([
       { kind: 'group_limits', severity: 'error', limits: [{ used: 5, limit: 5 }, {}] }
+    ])
+    // only a count of requests begins again
+    await app.owner.query(`update "group" set max_requests_interval = 'P1D'`)
+    expect(await items()).toMatchObject([
+      { limits: [{ resets_at: expect.any(String) }, { limited: 'storage', resets_at: null }] }
     ])
     // a group that may use nothing is meant to
     await app.owner.query('update "group" set max_requests = 0, max_storage = 2000')

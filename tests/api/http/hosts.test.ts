@@ -541,6 +541,57 @@ test('a host of nobody, and each name of a wildcard, costs the database nothing 
   expect(seen.length).toBeLessThan(10)
 })
 
+test('a change of one company costs the others nothing, and all hosts are read once', async () => {
+  await using own = await makeServer()
+  await own.addCompany('Quiet', 'quiet.test')
+  const busy = await own.addCompany('Busy', 'busy.test')
+  await own.tenants.resolve('quiet.test')
+  const seen = await statementsOf(own.deps.db, /resolve_host|list_hosts/, async () => {
+    for (let change = 0; change < 20; change++) {
+      await own.owner.query(
+        `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
+         select company_id, gen_random_uuid(), $1, name, title, false, locale, theme, now()
+           from domain where host = 'busy.test'`,
+        [`more-${change}.test`]
+      )
+      own.deps.signals.domains.send(`more-${change}.test`)
+      own.deps.signals.companies.send(busy)
+      expect((await own.tenants.resolve('quiet.test'))?.host).toBe('quiet.test')
+    }
+  })
+  // each reads its own again when a second has passed
+  expect(seen.length).toBeLessThan(5)
+  expect(seen.filter(({ text }) => text.includes('list_hosts'))).toEqual([])
+  expect((await own.tenants.resolve('more-19.test'))?.host).toBe('more-19.test')
+})
+
+test('misses no host of a transaction that was open while others ended', async () => {
+  await using own = await makeServer()
+  await own.addCompany('New', 'new.test')
+  const renaming = 'update domain set host = $2 where host = $1'
+  const slow = await own.owner.connect()
+  try {
+    await slow.query('begin')
+    await slow.query(renaming, ['new.test', 'slow.test'])
+    await own.owner.query(renaming, ['beta.localhost', 'quick.test'])
+    own.wait(2)
+    expect((await own.tenants.resolve('quick.test'))?.host).toBe('quick.test')
+    expect(await own.tenants.resolve('slow.test')).toBeUndefined()
+    await slow.query('commit')
+  } finally {
+    slow.release()
+  }
+  own.wait(2)
+  expect((await own.tenants.resolve('slow.test'))?.host).toBe('slow.test')
+  expect(await own.tenants.resolve('new.test')).toBeUndefined()
+  await own.owner.query(`update domain set verified_at = null where host = 'slow.test'`)
+  own.wait(2)
+  expect(await own.tenants.resolve('slow.test')).toBeUndefined()
+  await own.owner.query(`delete from domain where host = 'quick.test'`)
+  own.wait(2)
+  expect(await own.tenants.resolve('quick.test')).toBeUndefined()
+})
+
 test('knows a new host at once where it was made, and within two seconds otherwise', async () => {
   await using own = await makeServer()
   expect(await own.tenants.resolve('new.test')).toBeUndefined()

@@ -93,7 +93,7 @@ test('answers from memory while the database fails', async () => {
   const host = await hostOf(id)
   app.deps.signals.domains.send(host)
   await vi.waitFor(async () => expect(await ask(host)).toBe(200))
-  await app.owner.query('revoke execute on function list_hosts() from vidimus_app')
+  await app.owner.query('revoke select on host_change from vidimus_app')
   try {
     app.deps.signals.domains.send(host)
     await vi.waitFor(() =>
@@ -101,6 +101,6 @@ test('answers from memory while the database fails', async () => {
     )
     expect([await ask(host), await ask('other.example.org')]).toEqual([200, 403])
   } finally {
-    await app.owner.query('grant execute on function list_hosts() to vidimus_app')
+    await app.owner.query('grant select on host_change to vidimus_app')
   }
 })

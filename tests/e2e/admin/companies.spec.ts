@@ -63,6 +63,8 @@ test('an operator creates a company, whose administrator proves and brands a hos
   const company = { name: `Acme ${Date.now()}`, host: newHost(), email: newEmail() }
   await page.getByRole('button', { name: /menu/i }).first().click()
   await page.getByRole('link', { name: 'Administration' }).click()
+  await expect(page).toHaveURL(`${homeAddress()}/admin/${own}`)
+  await page.getByRole('link', { name: 'Companies' }).click()
   await expect(page).toHaveURL(`${homeAddress()}/admin`)
   await expect(page.getByRole('table')).toBeVisible()
   await follow(page, 'link', 'New company')

@@ -88,7 +88,7 @@ for (const locale of checkedLocales) {
       'select id from "user" where email = $1',
       [email]
     )
-    await page.goto(`${admin}/audit?actor=${own?.id}`)
+    await page.goto(`${admin}/audit?person=${own?.id}`)
     const log = page.getByRole('main')
     for (const done of [
       t('changes.actions.user.disable', { who: 'Anna Admin', what: 'Mona Member' }),

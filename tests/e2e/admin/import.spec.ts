@@ -39,7 +39,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   const name = `${tag}.csv`
   const people = () =>
     selectPeople(company, `email like '%${tag}@example.com'`).then(rows => rows.length)
-  await expect(page.getByText('at most 100,000 rows and 25 MB')).toBeVisible()
+  await expect(page.getByText('at most 100,000 rows and 25.0 MB')).toBeVisible()
   await choose(page, name, messyPeopleCsv(tag))
   await expect(page.getByRole('heading', { name: 'Is the file read correctly?' })).toBeFocused()
   await expect(page.getByLabel('Separator')).toHaveValue(';')
@@ -184,7 +184,7 @@ test('says what is wrong with a file, and takes cells from a spreadsheet', async
   await writeFile(large, 'email\n')
   await truncate(large, 25_000_001)
   await page.locator('main input[type=file]').setInputFiles(large)
-  await expect(page.getByRole('alert')).toContainText('the limit is 25 MB')
+  await expect(page.getByRole('alert')).toContainText('the limit is 25.0 MB')
   await choose(page, 'People.csv', `email,name\nann.${tag}@example.com,"Ann\nbob@example.com,Bob\n`)
   await expect(page.getByText('Row 2 opens a quotation mark that is never closed')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Continue to the columns' })).toHaveAttribute(

@@ -15,6 +15,14 @@ const example: GroupLimits = {
   max_storage: 2_500_000_000
 }
 
+const used = {
+  requests_used: 12,
+  requests_remaining: 988,
+  storage_used: 2_000_000_000,
+  storage_remaining: 500_000_000,
+  resets_at: '2026-05-04T00:00:00.000Z'
+}
+
 /** Shows three limit editors: one to read, one to change, and one whose changes fail. */
 const LimitGallery = withTranslation(function LimitGallery() {
   const [limits, setLimits] = useState(example)
@@ -27,7 +35,7 @@ const LimitGallery = withTranslation(function LimitGallery() {
         <LimitEditor limits={example} />
       </section>
       <section className="sheet" data-example="changed">
-        <LimitEditor limits={limits} update={async changed => setLimits(changed)} />
+        <LimitEditor limits={limits} usage={used} update={async changed => setLimits(changed)} />
       </section>
       <section className="sheet" data-example="failing">
         <LimitEditor limits={example} update={fail} />

@@ -38,8 +38,63 @@ test('limits are changed in place, by hand or by keyboard', async ({ page }) => 
   await changed.getByRole('button', { name: 'Change limits' }).click()
   await requests.fill('many')
   await storage.fill('')
-  await changed.getByRole('button', { name: 'Save limits' }).click()
+  await storage.press('Enter')
+  await expect(requests).toBeFocused()
+  await expect(requests).toHaveAccessibleDescription('“many” is not a number: no limit')
+  await requests.press('Enter')
   await expect(changed.getByText('Unlimited')).toHaveCount(2)
+})
+
+test('limits are read with units and grouping, and nothing mistyped is saved unseen', async ({
+  page
+}) => {
+  await openLimitGallery(page, homeAddress())
+  const changed = exampleOf(page, 'changed')
+  const requests = changed.getByLabel('Documents', { exact: true })
+  const storage = changed.getByLabel('Storage in gigabytes')
+  const save = changed.getByRole('button', { name: 'Save limits' })
+  const change = changed.getByRole('button', { name: 'Change limits' })
+
+  await change.click()
+  await requests.fill('10k')
+  await storage.fill('500 MB')
+  await storage.press('Enter')
+  await expect(changed).toContainText('10,000 documents per day')
+  await expect(changed).toContainText('500.0 MB')
+
+  await change.click()
+  await requests.fill('1.5')
+  await save.click()
+  await expect(requests).toHaveAccessibleDescription(/Use whole numbers only\./)
+  await requests.fill('1.000.000')
+  await expect(requests).toHaveAccessibleDescription('Leave empty for no limit.')
+  await storage.fill('ten')
+  await save.click()
+  await expect(storage).toBeFocused()
+  await expect(storage).toHaveAccessibleDescription('“ten” is not a number: no limit')
+  // another text is announced again
+  await storage.fill('twenty')
+  await save.click()
+  await expect(storage).toHaveAccessibleDescription('“twenty” is not a number: no limit')
+  await save.click()
+  await expect(changed).toContainText('1,000,000 documents per day')
+  await expect(changed.getByText('Unlimited')).toHaveCount(1)
+})
+
+test('a limit below what is used is said while it is typed', async ({ page }) => {
+  await openLimitGallery(page, homeAddress())
+  const changed = exampleOf(page, 'changed')
+  await changed.getByRole('button', { name: 'Change limits' }).click()
+  const requests = changed.getByLabel('Documents', { exact: true })
+  await requests.fill('11')
+  await expect(requests).toHaveAccessibleDescription(
+    'The group has already used 12. It can go on after May 4, 2026 at 12:00 AM, or when you raise the limit.'
+  )
+  await changed.getByLabel('Storage in gigabytes').fill('1')
+  await expect(changed).toContainText('The group already stores 2.0 GB.')
+  // nobody knows how much was used in a year
+  await changed.getByLabel('Period').selectOption('P1Y')
+  await expect(requests).toHaveAccessibleDescription('Leave empty for no limit.')
 })
 
 test('cancelling brings the limits back as they were', async ({ page }) => {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit-entries.ts'
+import { addAuditEntry, addPermissionsEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
 import { findPrimaryDomain, webOriginOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
@@ -90,8 +90,12 @@ export async function insertInvitedPerson(
   const user = { email, username, locale, group_ids, ...(permissions && { permissions }) }
   const id = await addUser(tx, deps, { ...user, key: undefined, isInvited: true })
   if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
-  const after = { email, username, locale, group_ids, permissions }
+  const after = { email, username, locale, group_ids }
   addAuditEntry(tx, deps, { by, action: 'user.invite', target: id, after })
+  if (permissions?.length) {
+    const change = { before: { permissions: [] }, after: { permissions } }
+    addPermissionsEntry(tx, deps, { by, target: id, ...change })
+  }
   return id
 }
 

@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { type Member, Permission } from '../../../contract/members.ts'
 import { selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { addAuditEntry } from '../audit/audit-entries.ts'
+import { addAuditEntry, addPermissionsEntry } from '../audit/audit-entries.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
@@ -118,9 +118,8 @@ export async function setPermissions(
     }
     await updateMemberRowsAndVersions(tx, [id], { permissions: after })
     signalSessionChanges(tx, deps, [id])
-    addAuditEntry(tx, deps, {
+    addPermissionsEntry(tx, deps, {
       by,
-      action: 'user.permissions',
       target: id,
       before: { permissions: member.permissions },
       after: { permissions: after, ...missingVersionNote(version) }

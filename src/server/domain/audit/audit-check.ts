@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { toHex } from '../../../core/bytes.ts'
 import {
   auditHash,
   canonicalizeAuditEntry,
@@ -9,6 +10,12 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+
+/** An end of an audit log: the number of its last entry, and that entry's hash in hex. */
+export interface AuditHead {
+  seq: number
+  hash: string
+}
 
 /**
  * The result of verifying an audit log. `entries` is the number of entries that were verified, from
@@ -21,6 +28,8 @@ export interface AuditCheckReport {
    * erased when the person whom they concern is deleted.
    */
   erased: number
+  /** The end of the log. Absent for an empty log. */
+  head?: AuditHead
   /**
    * The number (`seq`) of the first entry that is wrong, and the reason. Absent if the whole log is
    * intact.
@@ -32,11 +41,13 @@ const pageSize = 500
 
 /**
  * Verifies the audit log of a company and returns the result. Recomputes the hash of each entry,
- * oldest first, and compares the last hash with the stored hash of the whole log.
+ * oldest first, and compares the last hash with the stored hash of the whole log. `expected` is an
+ * earlier end of the log that somebody wrote down: entry `seq` must still have this hash.
  */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
-  company_id: CompanyId
+  company_id: CompanyId,
+  expected?: AuditHead
 ): Promise<AuditCheckReport> {
   const { head, newest } = await inCompany(deps.db, company_id, tx => readEnds(tx, company_id))
   const found: AuditCheckReport = { entries: 0, erased: 0 }
@@ -53,12 +64,16 @@ export async function checkAuditLog(
         ? faultOf(entry)
         : 'it does not follow from the entries before it'
       if (reason !== undefined) return { ...found, broken: { seq, reason } }
+      if (seq === expected?.seq && toHex(hash) !== expected.hash) {
+        return { ...found, broken: { seq, reason: 'its hash is not the expected one' } }
+      }
       found.entries = seq
+      found.head = { seq, hash: toHex(hash) }
       if (entry.changes !== null && entry.salt === null) found.erased++
     }
     if (page.length === 0) break
   }
-  if (head.seq > found.entries) {
+  if (Math.max(head.seq, expected?.seq ?? 0) > found.entries) {
     return { ...found, broken: { seq: found.entries + 1, reason: 'it is missing' } }
   }
   if (head.seq < newest) {
@@ -74,6 +89,53 @@ export async function checkAuditLog(
     }
   }
   return found
+}
+
+/** A person whose permissions are not those that the audit log says. */
+export interface UnloggedPermissions {
+  person: string
+  logged: string[]
+  now: string[]
+}
+
+/**
+ * Returns the people of a company whose permissions differ from those that the audit log has given
+ * them, for example because the database was changed by hand.
+ */
+export async function findUnloggedPermissions(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<UnloggedPermissions[]> {
+  return inCompany(deps.db, company_id, async tx => {
+    // one statement, because a permission may be given meanwhile. Invitations and the set-up had no
+    // entry of their own for the permissions that they gave.
+    const { rows } = await sql<UnloggedPermissions>`
+      with change as (
+        select entry.seq, entry.target_id as person, value.changes::jsonb as fields
+          from audit_entry entry join audit_value value using (company_id, seq)
+         where company_id = ${company_id} and entry.acted_in = company_id
+           and entry.action in ('user.invite', 'user.permissions')
+      ), granted as (
+        select distinct on (person) person, permissions
+          from (
+            select seq, person, coalesce(fields #> '{after,permissions}', '[]') as permissions
+              from change
+             where fields -> 'after' ? 'permissions' or fields -> 'before' ? 'permissions'
+            union all
+            select seq, actor_id, '["admin", "operator"]'
+              from audit_entry where company_id = ${company_id} and action = 'company.set_up'
+          ) granted order by person, seq desc
+      ), compared as (
+        select "user".id as person,
+               array(select jsonb_array_elements_text(granted.permissions) order by 1) as logged,
+               array(select unnest("user".permissions) order by 1) as now
+          from "user" left join granted on granted.person = "user".id
+         where "user".company_id = ${company_id} and "user".deleted_at is null
+           and ("user".permissions <> '{}' or granted.person is not null)
+      )
+      select person, logged, now from compared where logged <> now order by person`.execute(tx)
+    return rows
+  })
 }
 
 /**

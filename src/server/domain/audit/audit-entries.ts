@@ -41,10 +41,10 @@ interface AuditedChange {
   /**
    * The id of the person whom the changed fields concern. When this person is deleted, the fields
    * are erased from the log. If `concerns` is absent and the changed object is a person, the fields
-   * concern that person. If it is absent and the object is not a person, the fields are never
-   * erased.
+   * concern that person. If it is absent and the object is not a person, or if it is `null`,
+   * the fields are never erased.
    */
-  concerns?: string
+  concerns?: string | null
 }
 
 /**
@@ -102,7 +102,9 @@ function enter(
       Buffer.from(canonicalizeAuditEntry(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,
-      change.concerns ?? (action.startsWith('user.') ? target : null),
+      change.concerns === undefined && action.startsWith('user.')
+        ? target
+        : (change.concerns ?? null),
       salt,
       changes ?? null
     ]
@@ -128,6 +130,18 @@ const auditSql = `
   )
   insert into audit_value (company_id, seq, person_id, salt, changes)
   select $1, seq, $13, $14, $15 from entry where $15::text is not null`
+
+/**
+ * Records which permissions a person has been given or has lost. The entry keeps its fields when the
+ * person is deleted, because they say nothing about the person but who was an administrator.
+ */
+export function addPermissionsEntry(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  change: Omit<AuditedChange, 'action' | 'concerns'>
+): void {
+  addAuditEntry(tx, deps, { ...change, action: 'user.permissions', concerns: null })
+}
 
 /**
  * Erases from the company's audit log the changed fields that concern the people with these ids.

@@ -17,6 +17,7 @@ import { auditEntryCanonicalJson } from './audit-check.ts'
 interface AuditFilter {
   company_id: CompanyId
   locale?: 'en' | 'fr' | undefined
+  person?: string | undefined
   actor?: string | undefined
   target?: string | undefined
   action?: string | undefined
@@ -94,7 +95,7 @@ async function readEntries(tx: Tx, filter: AuditFilter, page: PageInput) {
 
 async function readRows(
   tx: Tx,
-  { company_id, actor, target, action, from, to, newest }: AuditFilter,
+  { company_id, person, actor, target, action, from, to, newest }: AuditFilter,
   page: PageInput
 ) {
   const entries = tx.selectFrom('audit_entry as entry').where('entry.company_id', '=', company_id)
@@ -104,8 +105,10 @@ async function readRows(
     usual: '-at'
   } as const
   const isTarget = target === undefined ? undefined : await concerns(tx, target)
+  const involves = person === undefined ? undefined : await involvesPerson(tx, person)
   return readPage(entries, orders, page, rows =>
     rows
+      .$if(involves !== undefined, each => each.where(involves ?? sql<boolean>`false`))
       .$if(actor !== undefined, each => each.where('entry.actor_id', '=', actor ?? ''))
       .$if(isTarget !== undefined, each => each.where(isTarget ?? sql<boolean>`false`))
       .$if(action !== undefined, each => each.where('entry.action', '=', action ?? ''))
@@ -139,6 +142,22 @@ async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
   if (imports.length === 0) return own
   return sql<boolean>`(${own} or entry.target_id = any (${imports.map(({ id }) => id)}::uuid[])
     and entry.action in ('import.run', 'import.undo'))`
+}
+
+/**
+ * Returns the SQL condition that an entry is by or about a person. Entries about a person also
+ * include those about an API key of the person, and those that add the person to a group or remove
+ * the person from it.
+ */
+async function involvesPerson(tx: Tx, person: string): Promise<RawBuilder<boolean>> {
+  const isTarget = await concerns(tx, person)
+  // the expression of the index audit_value_member
+  return sql<boolean>`(entry.actor_id = ${person} or ${isTarget} or entry.seq = any (array(
+    select seq from audit_value where company_id = ${tx.companyId} and person_id = ${person}
+    union
+    select seq from audit_value
+     where company_id = ${tx.companyId} and changes like '%"user_id":"%'
+       and substring(changes from '"user_id":"([0-9a-f-]{36})"') = ${person}::text)))`
 }
 
 async function newestSeq(tx: Tx): Promise<number> {

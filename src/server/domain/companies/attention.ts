@@ -352,9 +352,11 @@ async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<
     .where(sql<boolean>`id = any (${named.map(({ group_id }) => group_id)}::uuid[])`)
     .select(['id', 'name'])
     .execute()
-  const limits = named.flatMap(({ group_id, limited, used, limit }): NearLimit[] => {
+  const limits = named.flatMap(({ group_id, limited, used, limit, resets_at }): NearLimit[] => {
     const group = groups.find(({ id }) => id === group_id)
-    return group ? [{ group, limited, used, limit }] : []
+    return group
+      ? [{ group, limited, used, limit, resets_at: resets_at?.toISOString() ?? null }]
+      : []
   })
   return {
     severity: first.share >= 1 ? 'error' : 'warning',
@@ -364,10 +366,13 @@ async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<
   }
 }
 
-function limitsOf({ group_id, max_requests, max_storage, requestsTaken, bytesTaken }: GroupQuota) {
+function limitsOf({ group_id, resets_at, ...quota }: GroupQuota) {
+  const { max_requests, max_storage, requestsTaken, bytesTaken } = quota
+  const requests = { limited: 'requests' as const, used: requestsTaken, limit: max_requests }
+  const storage = { limited: 'storage' as const, used: bytesTaken, limit: max_storage }
   const limits = [
-    { group_id, limited: 'requests' as const, used: requestsTaken, limit: max_requests },
-    { group_id, limited: 'storage' as const, used: bytesTaken, limit: max_storage }
+    { group_id, ...requests, resets_at },
+    { group_id, ...storage, resets_at: null }
   ]
   // a limit of 0 is no accident: the group may not use any
   return limits.flatMap(({ limit, ...rest }) =>

@@ -32,8 +32,10 @@ interface CompanyRow {
   version: number
   disabled: DisabledMark | null
   is_demo: boolean
-  domains: Company['domains']
 }
+
+/** A company's answers name at most this many of its domains. */
+const mostDomains = 100
 
 /**
  * Returns a page of all companies of the installation, each with its usage. Checks no permission:
@@ -55,10 +57,17 @@ export async function listCompanies(
       if (state === undefined) return found
       return found.where('company.disabled', state === 'active' ? 'is' : 'is not', null)
     })
-    const usage = await readUsage(tx, items, deps.clock())
+    const [usage, domains] = await Promise.all([
+      readUsage(tx, items, deps.clock()),
+      readFirstDomains(tx, items)
+    ])
     const used = (id: string) =>
       usage.get(id) ?? { people: 0, documents: 0, storage: 0, requests: 0 }
-    return { items: items.map(row => ({ ...companyOf(row), usage: used(row.id) })), next }
+    const domainsOf = (id: string) => domains.get(id) ?? { domains: [], domain_count: 0 }
+    return {
+      items: items.map(row => ({ ...companyOf(row, domainsOf(row.id)), usage: used(row.id) })),
+      next
+    }
   })
 }
 
@@ -76,6 +85,27 @@ async function readUsage(
   const { rows } = await sql<{ id: string } & ListedCompany['usage']>`
     select * from company_usage(${ids}::uuid[], ${month}::date)`.execute(tx)
   return new Map(rows.map(({ id, ...usage }) => [id, usage]))
+}
+
+type Domains = Pick<Company, 'domains' | 'domain_count'>
+
+/** Returns the number of domains and the first domain of companies, by the ids of the companies. */
+async function readFirstDomains(
+  tx: TxWithoutCompany,
+  companies: { id: string }[]
+): Promise<Map<string, Domains>> {
+  const ids = companies.map(({ id }) => id)
+  const { rows } = await sql<{
+    company_id: string
+    domain_count: number
+    first: Domains['domains'][number] | null
+  }>`select * from first_domains(${ids}::uuid[])`.execute(tx)
+  return new Map(
+    rows.map(({ company_id, domain_count, first }) => [
+      company_id,
+      { domains: first === null ? [] : [first], domain_count }
+    ])
+  )
 }
 
 /**
@@ -98,7 +128,7 @@ export async function getCompany(
 ): Promise<CompanyDetails> {
   return inCompany(deps.db, company_id, async tx => {
     const [company, people, waiting] = await Promise.all([
-      readCompany(tx, company_id),
+      readCompany(tx),
       selectInCompany(tx, 'user')
         .where('deleted_at', 'is', null)
         .groupBy('state')
@@ -119,13 +149,23 @@ export async function getCompany(
   })
 }
 
-/** Returns a company as operators see it in the list of companies, but without its usage. */
-export async function readCompany(tx: Tx | TxWithoutCompany, id: CompanyId): Promise<Company> {
-  const row = await selectCompanies(tx)
-    .selectAll()
-    .where('company.id', '=', id)
-    .executeTakeFirstOrThrow()
-  return companyOf(row)
+/** Returns the company of the transaction, with its first 100 domains. */
+export async function readCompany(tx: Tx): Promise<Company> {
+  const [row, domains, domain_count] = await Promise.all([
+    tx
+      .selectFrom('company')
+      .where('id', '=', tx.companyId)
+      .select(['id', 'name', 'version', 'created_at', 'disabled', 'demo'])
+      .executeTakeFirstOrThrow(),
+    selectInCompany(tx, 'domain')
+      .select(['id', 'host', sql<boolean>`verified_at is not null`.as('verified')])
+      .orderBy('verified', 'desc')
+      .orderBy('host')
+      .limit(mostDomains)
+      .execute(),
+    countRows(selectInCompany(tx, 'domain'))
+  ])
+  return companyOf({ ...row, is_demo: row.demo !== null }, { domains, domain_count })
 }
 
 /**
@@ -136,23 +176,19 @@ export async function isNameAndHostPairTaken(
   tx: Tx,
   { name, host }: { name: string; host: string }
 ): Promise<boolean> {
-  const found = await selectCompanies(tx)
-    .where('company.id', '<>', tx.companyId)
-    .where('company.name', '=', name)
-    .where(sql<boolean>`company.domains @> ${JSON.stringify([{ host }])}::jsonb`)
-    .select('company.id')
-    .executeTakeFirst()
-  return found !== undefined
+  const { rows } = await sql<{ answer: boolean }>`
+    select is_claimed_by_namesake(${name}, ${host}) as answer`.execute(tx)
+  return rows[0]?.answer === true
 }
 
-function selectCompanies(tx: Tx | TxWithoutCompany) {
+function selectCompanies(tx: TxWithoutCompany) {
   return tx.selectFrom(sql<CompanyRow>`all_companies()`.as('company'))
 }
 
-function companyOf(row: CompanyRow): Company {
-  const { id, name, version, created_at, disabled, is_demo, domains } = row
+function companyOf(row: Omit<CompanyRow, 'search'>, domains: Domains): Company {
+  const { id, name, version, created_at, disabled, is_demo } = row
   const created = created_at.toISOString()
-  return { id, version, name, created, domains, suspended: disabled, demo: is_demo }
+  return { id, version, name, created, ...domains, suspended: disabled, demo: is_demo }
 }
 
 interface Renaming extends AdminCall, ExpectedVersion {
@@ -253,7 +289,7 @@ async function changeCompany(
       .where('id', '=', company_id)
       .execute()
     tx.afterCommit(() => deps.signals.companies.send(company_id))
-    return readCompany(tx, company_id)
+    return readCompany(tx)
   })
 }
 

@@ -30,19 +30,27 @@ export interface TenantCache {
  * Creates a cache that finds the company of a host. Changes by this process apply immediately, and
  * changes by other processes apply within a second. All hosts of a wildcard domain share one cached
  * result. An unknown host causes no query of its own, because the cache also contains the list of
- * served hosts.
+ * served hosts. A change of one company leaves the results of the others in the cache.
  */
 export function openTenantCache(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>
 ): TenantCache {
-  const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
+  const readHosts = createHostsReader(deps)
+  const hosts = fresh(deps, (_all: 'all') => readHosts())
   const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
-  const forget = () => {
-    hosts.clear()
-    domains.clear()
-  }
   const { companies, domains: changed, missed } = deps.signals
-  const offs = [changed.on(forget), companies.on(forget), missed.on(forget)]
+  const offs = [
+    changed.on(host => {
+      hosts.forget()
+      // the first host of its own decides whether the installation leaves `localhost`
+      domains.forget(domain => domain === host || isLocalhost(domain))
+    }),
+    companies.on(id => domains.forget((_, tenant) => tenant?.company_id === id)),
+    missed.on(() => {
+      hosts.forget()
+      domains.forget()
+    })
+  ]
   return {
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
@@ -76,14 +84,15 @@ export interface ServedHosts {
 const listedMs = 1000
 
 /**
- * Reads the list of served hosts and keeps it in memory. Reads it again after each signal about
- * domains. A call of `domainOf` also starts a new reading if the list is older than a second, but does
- * not wait for the new list.
+ * Reads the list of served hosts and keeps it in memory. Reads what has changed after each signal
+ * about domains. A call of `domainOf` also reads it if the last reading is older than a second, but
+ * does not wait for it.
  */
 export async function watchServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>
 ): Promise<ServedHosts> {
-  let hosts = await listHosts(deps)
+  const readHosts = createHostsReader(deps)
+  let hosts = await readHosts()
   let readAt = performance.now()
   let isReading = false
   let isStale = false
@@ -95,7 +104,7 @@ export async function watchServedHosts(
       while (isStale) {
         isStale = false
         readAt = performance.now()
-        hosts = await listHosts(deps)
+        hosts = await readHosts()
       }
     } catch (error) {
       // the known hosts stay; the next question or signal tries again
@@ -125,7 +134,7 @@ export async function watchServedHosts(
  * wildcard such as `*.acme.fr`. Returns undefined if no domain serves the host. A wildcard does not
  * serve hosts that begin with `api.`.
  */
-function domainOf(host: string, hosts: Set<string>): string | undefined {
+function domainOf(host: string, hosts: ReadonlySet<string>): string | undefined {
   if (hosts.has(host)) return host
   const dot = host.indexOf('.')
   const wildcard = `*${host.slice(dot)}`
@@ -140,10 +149,19 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,
   find: (key: Key) => Promise<Value>
-): { get(key: Key): Promise<Value>; clear(): void } {
+): {
+  get(key: Key): Promise<Value>
+  /**
+   * Forgets the results for which `isOutdated` returns true, and those that are not known yet.
+   * Without `isOutdated`, forgets all.
+   */
+  forget(isOutdated?: (key: Key, value: Value) => boolean): void
+} {
   interface Entry {
     at: number
     value: Promise<Value>
+    /** The value, as soon as it is known. */
+    known?: { value: Value }
     /**
      * The newer entry whose call of `find` is still running. It replaces this entry if the call
      * succeeds. Undefined if no call is running.
@@ -151,7 +169,16 @@ function fresh<Key, Value>(
     next?: Entry
   }
   const known = new Map<Key, Entry>()
-  const read = (key: Key): Entry => ({ at: clock().getTime(), value: find(key) })
+  function read(key: Key): Entry {
+    const entry: Entry = { at: clock().getTime(), value: find(key) }
+    entry.value.then(
+      value => {
+        entry.known = { value }
+      },
+      () => undefined
+    )
+    return entry
+  }
   const ageOf = ({ at }: Entry) => clock().getTime() - at
   const isFresh = (entry: Entry) => ageOf(entry) < freshMs && ageOf(entry) >= 0
 
@@ -168,7 +195,13 @@ function fresh<Key, Value>(
   }
 
   return {
-    clear: () => known.clear(),
+    forget(isOutdated) {
+      for (const [key, entry] of known) {
+        // what is read at the moment may have been read before the change
+        const isKept = entry.known && !entry.next && isOutdated?.(key, entry.known.value) === false
+        if (!isKept) known.delete(key)
+      }
+    },
     get(key) {
       const found = known.get(key)
       if (found && isFresh(found)) {
@@ -182,6 +215,71 @@ function fresh<Key, Value>(
       return entry.value
     }
   }
+}
+
+/**
+ * After this many milliseconds without a reading, all hosts are read again. The database keeps
+ * changes for five minutes.
+ */
+const changesMs = 60_000
+
+/**
+ * Returns a function that reads the hosts of all verified domains. Its first call reads all of them,
+ * and the later calls only what has changed. Each call returns the same set, which then is as the
+ * database was at the call or later.
+ */
+function createHostsReader(deps: Pick<Deps, 'db'>): () => Promise<ReadonlySet<string>> {
+  let hosts = new Set<string>()
+  let readAt = Number.NEGATIVE_INFINITY
+  /** The oldest transaction whose changes the next reading may not have seen yet. */
+  let since = '0'
+  let last: Promise<unknown> = Promise.resolve()
+  let queued: Promise<ReadonlySet<string>> | undefined
+
+  async function read(): Promise<ReadonlySet<string>> {
+    const startedAt = performance.now()
+    const isFirst = startedAt - readAt > changesMs
+    const { seen, changes } = await readChanges(deps, isFirst ? undefined : since)
+    if (isFirst) hosts = await listHosts(deps)
+    for (const [host, isServed] of Object.entries(changes)) {
+      if (isServed) hosts.add(host)
+      else hosts.delete(host)
+    }
+    since = seen
+    readAt = startedAt
+    return hosts
+  }
+
+  // one after the other: an older reading must not undo a newer one
+  return () => {
+    queued ??= last.then(() => {
+      queued = undefined
+      return read()
+    })
+    last = queued.catch(() => undefined)
+    return queued
+  }
+}
+
+/**
+ * Returns the hosts that changed in the transaction `since` or in later ones, each with whether it
+ * is served now. `seen` is the value of `since` for the next call. Without `since`, returns only
+ * `seen`.
+ */
+async function readChanges(
+  deps: Pick<Deps, 'db'>,
+  since: string | undefined
+): Promise<{ seen: string; changes: Record<string, boolean> }> {
+  const { rows } = await inNoCompany(deps.db, tx =>
+    sql<{ seen: string; changes: Record<string, boolean> }>`
+      select pg_snapshot_xmin(pg_current_snapshot())::text as seen, coalesce((
+          select jsonb_object_agg(host, is_proved_host(host))
+            from (select distinct host from host_change where xid >= ${since ?? null}::text::xid8) changed
+        ), '{}') as changes`.execute(tx)
+  )
+  const [found] = rows
+  if (!found) throw new Error('a select without from has one row')
+  return found
 }
 
 async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {

@@ -88,7 +88,7 @@ async function insertCompanyWithAdministrator(
       addAuditEntry(tx, deps, { by, action: 'company.create', target: company_id, after })
       const invited = { email, locale, permissions: ['admin'] }
       const user_id = await insertInvitedPerson(tx, deps, { by, ...invited })
-      return { company: await readCompany(tx, company_id), user_id, isVerified }
+      return { company: await readCompany(tx), user_id, isVerified }
     })
   )
 }

@@ -6,7 +6,7 @@ import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertActiveUser } from '../accounts/users.ts'
-import { addAuditEntry } from '../audit/audit-entries.ts'
+import { addAuditEntry, addPermissionsEntry } from '../audit/audit-entries.ts'
 import { listCompanyIds, removeDemoCompany, renameCompany } from '../companies/companies.ts'
 import { getPrimaryHost, webOriginOf } from '../companies/served-hosts.ts'
 import { findDemo } from '../demo/demo.ts'
@@ -110,11 +110,14 @@ export async function createFirstOperator(
     await refundRateLimit(deps, 'setup_address', attempt)
     const person = { tenant, email, username, public_key_jwt, locale }
     const proof = verifyKeyProof({ ...person, purpose: 'signup' })
-    const user = await insertActiveUser(tx, deps, person, proof, ['operator', 'admin'])
+    const permissions = ['operator', 'admin']
+    const user = await insertActiveUser(tx, deps, person, proof, permissions)
     await renameCompany(tx, company_id, input.company)
     const by = { id: user.id, company_id }
     const after = { name: input.company }
     addAuditEntry(tx, deps, { by, action: 'company.set_up', target: company_id, after })
+    const granted = { before: { permissions: [] }, after: { permissions } }
+    addPermissionsEntry(tx, deps, { by, target: user.id, ...granted })
     tx.afterCommit(() => deps.signals.domains.send(tenant.host))
     return user
   })

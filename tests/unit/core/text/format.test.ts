@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  formatByteLimit,
   formatBytes,
   formatCountdown,
   formatDateTime,
@@ -29,14 +28,6 @@ describe('bytes', () => {
   ])('%d read %s and %s', (bytes, en, fr) => {
     expect(formatBytes(bytes, 'en')).toBe(en)
     expect(plainSpaces(formatBytes(bytes, 'fr'))).toBe(fr)
-  })
-
-  test('of a limit have no digit that says nothing', () => {
-    expect(formatByteLimit(5_000_000_000, 'en')).toBe('5 GB')
-    expect(plainSpaces(formatByteLimit(5_000_000_000, 'fr'))).toBe('5 Go')
-    expect(formatByteLimit(1_500_000_000, 'en')).toBe('1.5 GB')
-    expect(formatByteLimit(10_000_000_000_000_000, 'en')).toBe('10,000 TB')
-    expect(formatByteLimit(0, 'en')).toBe('0 B')
   })
 
   test('do not break between number and unit in French', () => {

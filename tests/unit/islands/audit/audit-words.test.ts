@@ -113,7 +113,7 @@ test('says each field before and after in words', () => {
   expect(changesIn(entryOf({ changes }))).toEqual([
     ['Documents', 'no limit', '1,000'],
     ['Period', 'per day', 'in total'],
-    ['Storage', '5 GB', 'no limit'],
+    ['Storage', '5.0 GB', 'no limit'],
     ['What members may do', 'deposit documents', 'none'],
     ['Default group', 'no', 'yes'],
     ['Contact', 'help@acme.example', 'none'],
