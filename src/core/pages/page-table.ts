@@ -30,9 +30,9 @@ const parameters = /\{(\w+)\}/g
  */
 export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
-  verify: page('/verify', 'none', 90, 'listed', 'returnable'),
+  verify: page('/verify', 'none', 91, 'listed', 'returnable'),
   deposit: page('/deposit', 'signed-in', 92, 'returnable'),
-  history: page('/history', 'signed-in', 93, 'returnable'),
+  history: page('/history', 'signed-in', 94, 'returnable'),
   me: page('/me', 'signed-in', 90, 'returnable'),
   admin: page('/admin', 'admin', 125, 'returnable'),
   company: adminPage(''),
@@ -56,7 +56,7 @@ export const pages = {
   importUsers: adminPage('/users-import'),
   signIn: page('/sign-in', 'signed-out', 88, 'listed'),
   signUp: page('/sign-up', 'signed-out', 88, 'listed'),
-  verifyAccount: page('/verify-account', 'none', 88),
+  verifyAccount: page('/verify-account', 'none', 89),
   activateAccount: page('/activate-account', 'none', 88),
   resetPassword: page('/reset-password', 'none', 88),
   confirmEmail: page('/confirm-email', 'none', 88),
