@@ -373,6 +373,7 @@ export const doors: Record<string, string[]> = {
   ],
   'src/server/domain/companies': [
     'attention.ts',
+    'certificate-names.ts',
     'categories.ts',
     'companies.ts',
     'data-sources.ts',

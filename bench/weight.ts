@@ -217,7 +217,8 @@ export async function serveBuild(build: AstroBuild): Promise<{ server: Server; p
     port,
     log: { warn: () => {}, error: () => {} },
     build,
-    checksPerMinute: 60
+    checksPerMinute: 60,
+    publicAddresses: []
   })
   return { server, port }
 }

@@ -14,7 +14,7 @@ import {
   type UnloggedPermissions
 } from '../src/server/domain/audit/audit-check.ts'
 import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
-import { webOriginOf } from '../src/server/domain/companies/served-hosts.ts'
+import { listHostsWithCompanies, webOriginOf } from '../src/server/domain/companies/served-hosts.ts'
 import { createEmptyDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
 import {
@@ -66,6 +66,10 @@ const commands: Record<string, Command> = {
       name: { value: '<name>', means: 'company name' }
     },
     run: init
+  },
+  hosts: {
+    summary: 'list the hosts on which pages are served, each with its company',
+    run: () => inDeps(listServedHosts)
   },
   'setup-code': {
     summary: 'print a link to create the first operator',
@@ -231,6 +235,18 @@ async function init({ domain, name }: Record<string, string | undefined>): Promi
       text: `${host} is ready.\n${text}`
     }
   })
+}
+
+async function listServedHosts(deps: Deps): Promise<Answer> {
+  const hosts = await listHostsWithCompanies(deps)
+  const width = Math.max(0, ...hosts.map(({ host }) => host.length)) + 2
+  return {
+    facts: { hosts },
+    text:
+      hosts.length === 0
+        ? 'No host is served.'
+        : hosts.map(({ host, company }) => `${host.padEnd(width)}${company}`).join('\n')
+  }
 }
 
 async function setupCode(deps: Deps): Promise<Answer> {

@@ -27,6 +27,8 @@ declare global {
       buildId: string
       /** Number of fingerprints per minute that one network may verify without signing in. */
       checksPerMinute: number
+      /** The IP addresses or the host name of this service. Empty if they are not set. */
+      publicAddresses: readonly string[]
       /** Hands the finished page to the cache of `server/site/site.ts`. */
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
       /** Reports the error that kept the page from being rendered. */

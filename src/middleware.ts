@@ -25,11 +25,13 @@ export const onRequest: MiddlewareHandler = async (context, next) => {
 async function render({ request, url, locals, routePattern }: APIContext, next: MiddlewareNext) {
   // No page may depend on who is signed in, and no log of a page may contain the token.
   request.headers.delete('cookie')
-  locals.tenant = await call(
+  const config = await call(
     getDomainConfig,
     { domain: locals.host },
     { base: locals.apiOrigin, fetch: locals.api }
   )
+  // nobody can sign up while the company is suspended
+  locals.tenant = config.paused ? { ...config, public: false } : config
   locals.page = pageOfAstroRoute(routePattern)
   const first = url.pathname.split('/')[1]
   locals.locale = isLocale(first) ? first : defaultLocale

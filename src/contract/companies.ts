@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { HostName, Locale } from './domains.ts'
+import { HostName, Locale, SuspendedVerification } from './domains.ts'
 import { DisabledReason } from './kit/disabled.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
@@ -10,7 +10,11 @@ import { Email, MailLinkResult } from './users.ts'
 /** A company's name: one line of 1 to 80 characters, at least one of them visible. */
 export const CompanyName = textLineSchema(80)
 
-const Suspension = z.object({ reason: z.string(), since: z.iso.datetime() })
+const Suspension = z.object({
+  reason: z.string(),
+  since: z.iso.datetime(),
+  verification: SuspendedVerification
+})
 
 /** A company of the installation: a tenant with its own people, domains and documents. */
 export const Company = z.object({
@@ -139,16 +143,23 @@ export const updateCompany = endpoint({
 })
 
 /**
- * Suspends a company. Its pages stay online, but every call of its people is refused, and their
- * event streams end. For a company that is suspended already, only the reason changes. Operators
- * cannot suspend their own company.
+ * Suspends a company. Its pages say that the service is paused and nothing else. Every call of its
+ * people is refused, and their event streams end. Only its administrators are told the reason.
+ * Strangers can still verify documents, unless `verification` is `closed`. For a company that is
+ * suspended already, only the reason and `verification` change. Operators cannot suspend their own
+ * company.
  */
 export const suspendCompany = endpoint({
   method: 'POST',
   path: '/company/{id}/suspend',
   access: 'operator',
   versioned: 'settings',
-  input: z.strictObject({ id: Id, reason: DisabledReason }),
+  input: z.strictObject({
+    id: Id,
+    reason: DisabledReason,
+    /** Whether strangers can still verify documents. `open` if absent. */
+    verification: z.optional(SuspendedVerification)
+  }),
   output: Company,
   errors: ['own_company']
 })

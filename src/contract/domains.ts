@@ -53,6 +53,10 @@ export type ThemeChanges = z.infer<typeof ThemeChanges>
 export const Locale = z.enum(['en', 'fr'])
 export type Locale = z.infer<typeof Locale>
 
+/** Whether strangers can still verify the documents of a suspended company. */
+export const SuspendedVerification = z.enum(['open', 'closed'])
+export type SuspendedVerification = z.infer<typeof SuspendedVerification>
+
 /**
  * The configuration of the pages of one host. `company` is the name of the company. `name` is the
  * name of the company in mails and in the alternative text of the logo. The title of each page ends
@@ -77,6 +81,8 @@ export const DomainConfig = z.object({
   terms: z.optional(z.string()),
   /** Whether the company is the demonstration, whose documents are fictional. */
   demo: z.boolean(),
+  /** Present while the company is suspended. */
+  paused: z.optional(z.object({ verification: SuspendedVerification })),
   version: z.number()
 })
 export type DomainConfig = z.infer<typeof DomainConfig>
@@ -206,7 +212,13 @@ export const DomainDetails = z.extend(Domain, {
     count: z.number(),
     /** At most 100 of these hosts. Only `getDomain` returns them, and only to operators. */
     hosts: z.array(z.object({ host: z.string(), company: z.string() }))
-  })
+  }),
+  /**
+   * The IP addresses that DNS has for the host and for its API: an empty list if there is no
+   * address record yet. Only `checkDomain` returns them. Absent if DNS did not answer, and in an
+   * installation without DNS checks.
+   */
+  addresses: z.optional(z.object({ pages: z.array(z.string()), api: z.array(z.string()) }))
 })
 export type DomainDetails = z.infer<typeof DomainDetails>
 
@@ -388,7 +400,7 @@ export const deleteDomain = endpoint({
 /**
  * Checks immediately whether DNS has the record that the domain's `proof` describes. If so, the
  * domain becomes verified, unless another company has proved that it owns the host. Returns the
- * domain with the result of the check.
+ * domain with the result of the check, and with the IP addresses of the host.
  */
 export const checkDomain = endpoint({
   method: 'POST',

@@ -89,6 +89,8 @@ export const ProcessedRequest = z.object({
    * stays, so the document can still be verified.
    */
   erased: z.optional(z.iso.datetime()),
+  /** Time that the deposit's record states. Absent for entries from before this field. */
+  recorded: z.optional(z.iso.datetime()),
   /** Id of the deposit's record, 22 base64url characters. Absent for a verification. */
   deposit_id: z.optional(z.string()),
   /**

@@ -16,6 +16,7 @@ export const getChallenge = endpoint({
   method: 'GET',
   path: '/user/login/challenge',
   access: 'public',
+  suspended: true,
   input: z.strictObject({ email: Email, purpose: z.optional(ChallengePurpose) }),
   output: z.object({ challenge: z.string(), kdf: z.string() })
 })
@@ -30,6 +31,7 @@ export const logIn = endpoint({
   method: 'POST',
   path: '/user/login',
   access: 'public',
+  suspended: true,
   input: z.strictObject({
     email: Email,
     challenge_response: z.string().check(maxCodeUnitsCheck(1024)),

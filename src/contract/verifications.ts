@@ -55,6 +55,7 @@ export const verify = endpoint({
   method: 'POST',
   path: '/verify',
   access: 'public',
+  suspended: 'verification',
   scopes: ['verify'],
   input: z.strictObject({
     items: z

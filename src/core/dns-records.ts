@@ -1,7 +1,7 @@
 /** A DNS record that a domain needs. */
 export interface DnsRecord {
   purpose: 'proof' | 'pages' | 'api' | 'every'
-  type: 'TXT' | 'CNAME' | 'A'
+  type: 'TXT' | 'CNAME' | 'A' | 'AAAA'
   /**
    * Name of the record relative to the DNS zone: `docs`, or `@` for the zone itself. DNS providers
    * ask for this form. Undefined if the zone is not known.
@@ -9,10 +9,7 @@ export interface DnsRecord {
   relative: string | undefined
   /** Full name of the record: `docs.acme.fr`. */
   name: string
-  /**
-   * Value of the record. Undefined for the type `A`, whose value is the server's IP address: only
-   * the operator of the server knows it.
-   */
+  /** Value of the record. Undefined for the type `A` if the server's IP address is not known. */
   value: string | undefined
 }
 
@@ -29,6 +26,8 @@ interface DnsRecordInput {
    * no such host is known.
    */
   server: string | undefined
+  /** The IP addresses of the server, if they are known. */
+  addresses?: readonly string[]
 }
 
 /**
@@ -36,7 +35,7 @@ interface DnsRecordInput {
  * domain, then the records that lead to the server: one for the host of the pages and one for the
  * host of the API (`api.…`). A wildcard domain has one record for both.
  */
-export function dnsRecords({ host, proof, server }: DnsRecordInput): DnsRecord[] {
+export function dnsRecords({ host, proof, server, addresses = [] }: DnsRecordInput): DnsRecord[] {
   const zone = proof?.zone
   const relativeOf = (name: string) => {
     if (name === zone) return '@'
@@ -44,16 +43,14 @@ export function dnsRecords({ host, proof, server }: DnsRecordInput): DnsRecord[]
       ? name.slice(0, -zone.length - 1)
       : undefined
   }
-  const leading = (purpose: DnsRecord['purpose'], name: string): DnsRecord => {
+  const leading = (purpose: DnsRecord['purpose'], name: string): DnsRecord[] => {
+    const record = { purpose, relative: relativeOf(name), name }
     // the top of a zone cannot be an alias of another name
-    const isAlias = server !== undefined && name !== zone && name !== server
-    return {
-      purpose,
-      type: isAlias ? 'CNAME' : 'A',
-      relative: relativeOf(name),
-      name,
-      value: isAlias ? server : undefined
+    if (server !== undefined && name !== zone && name !== server) {
+      return [{ ...record, type: 'CNAME', value: server }]
     }
+    if (addresses.length === 0) return [{ ...record, type: 'A', value: undefined }]
+    return addresses.map(value => ({ ...record, type: value.includes(':') ? 'AAAA' : 'A', value }))
   }
   return [
     ...(proof
@@ -68,7 +65,7 @@ export function dnsRecords({ host, proof, server }: DnsRecordInput): DnsRecord[]
         ]
       : []),
     ...(host.startsWith('*.')
-      ? [leading('every', host)]
-      : [leading('pages', host), leading('api', `api.${host}`)])
+      ? leading('every', host)
+      : [...leading('pages', host), ...leading('api', `api.${host}`)])
   ]
 }

@@ -1,6 +1,8 @@
 import { Resolver } from 'node:dns'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
+import { HostName } from '../contract/domains.ts'
 import { maxFileBytes } from '../contract/kit/limits.ts'
 import { canonicalEmail } from '../core/input/email.ts'
 import type { BoundSettings, TrafficLimitSettings } from './domain/deps.ts'
@@ -58,6 +60,17 @@ const settings = {
         z.refine(
           text => areDnsServers(listOf(text)),
           'it must list addresses such as 9.9.9.9 or [2620:fe::fe]:53'
+        )
+      ),
+    ''
+  ),
+  PUBLIC_ADDRESSES: z._default(
+    z
+      .string()
+      .check(
+        z.refine(
+          text => listOf(text).every(each => isIP(each) !== 0 || isHostName(each)),
+          'it must list IP addresses or a host name, such as 192.0.2.7,2001:db8::7 or edge.example.com'
         )
       ),
     ''
@@ -129,6 +142,11 @@ export interface Config {
    * the DNS servers of the operating system. Undefined if domains need no proof.
    */
   dnsServers: string[] | undefined
+  /**
+   * The IP addresses or the host name under which the service is reached. Administrators read them
+   * as the values of the DNS records that a domain needs. Empty if not set.
+   */
+  publicAddresses: string[]
   /** The folder of all data, as an absolute path. */
   dataDir: string
   demo: boolean
@@ -182,6 +200,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
         ? undefined
         : { url: value.SMTP_URL, from: value.MAIL_FROM },
     dnsServers: value.DNS_CHECK ? listOf(value.DNS_SERVERS) : undefined,
+    publicAddresses: listOf(value.PUBLIC_ADDRESSES),
     dataDir: resolve(value.DATA_DIR),
     demo: value.DEMO,
     logLevel: value.LOG_LEVEL,
@@ -227,6 +246,10 @@ function listOf(text: string): string[] {
     .split(',')
     .map(each => each.trim())
     .filter(Boolean)
+}
+
+function isHostName(text: string): boolean {
+  return HostName.safeParse(text).success && text.includes('.')
 }
 
 function areDnsServers(servers: string[]): boolean {

@@ -118,7 +118,8 @@ async function start(): Promise<void> {
     port: config.publicPort,
     log,
     build,
-    checksPerMinute: config.limits.verifyPerAddressMinute
+    checksPerMinute: config.limits.verifyPerAddressMinute,
+    publicAddresses: config.publicAddresses
   })
   owned.use(
     runJobs(

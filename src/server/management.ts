@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isDiskNearlyFull } from './domain/companies/attention.ts'
+import { allowCertificateBelowWildcard } from './domain/companies/certificate-names.ts'
 import { listCompanyIds } from './domain/companies/companies.ts'
 import type { ServedHosts } from './domain/companies/served-hosts.ts'
 import { countHeldUploads } from './domain/deposits/held-uploads.ts'
@@ -21,7 +22,8 @@ const maxLoggedHostLength = 253
 /**
  * Starts an HTTP server that listens on the loopback address only. For supervisors, `/healthz`
  * tells whether the process responds in time, and `/readyz` tells whether it can serve requests.
- * `/tls-ask?domain=` tells a proxy whether it may request a certificate for a host.
+ * `/tls-ask?domain=` tells a proxy whether it may request a certificate for a host; below a
+ * wildcard domain, only 40 new names a week.
  */
 export async function startManagementServer(options: {
   port: number
@@ -38,6 +40,12 @@ export async function startManagementServer(options: {
   const noteRefused = createLogThrottle((refused, domain: string) => {
     options.deps.log.warn({ domain, refused }, 'a certificate was refused: the host is not served')
   })
+  const noteBudget = createLogThrottle((refused, domain: string) => {
+    options.deps.log.warn(
+      { domain, refused },
+      'a certificate was refused: its wildcard has had 40 new names this week. Names that were allowed before stay allowed, and a wildcard certificate has no such limit'
+    )
+  })
   const lag = monitorEventLoopDelay({ resolution: 20 })
   lag.enable()
   const server = createServer((request, response) => {
@@ -50,9 +58,16 @@ export async function startManagementServer(options: {
     }
     if (path === '/tls-ask') {
       const domain = new URL(request.url ?? '', 'http://localhost').searchParams.get('domain') ?? ''
-      const isServed = options.served.domainOf(domain.toLowerCase()) !== undefined
-      if (!isServed) noteRefused(domain.slice(0, maxLoggedHostLength))
-      return answer(response, isServed ? 200 : 403, { status: isServed ? 'ok' : 'not served' })
+      judgeCertificate(options, domain.toLowerCase()).then(
+        status => {
+          const facts = domain.slice(0, maxLoggedHostLength)
+          if (status === 'not served') noteRefused(facts)
+          if (status === 'too many new names') noteBudget(facts)
+          answer(response, status === 'ok' ? 200 : 403, { status })
+        },
+        () => answer(response, 503, { status: 'failed' })
+      )
+      return
     }
     if (path !== '/readyz') return answer(response, 404, { status: 'not found' })
     if (!options.isReady()) return answer(response, 503, { status: 'not ready' })
@@ -73,6 +88,18 @@ export async function startManagementServer(options: {
       await new Promise(resolve => server.close(resolve))
     }
   }
+}
+
+/** Returns whether a proxy may request a certificate for a host, or why not. */
+async function judgeCertificate(
+  { served, deps }: { served: Pick<ServedHosts, 'domainOf'>; deps: Deps },
+  name: string
+): Promise<'ok' | 'not served' | 'too many new names'> {
+  const domain = served.domainOf(name)
+  if (domain === undefined) return 'not served'
+  if (!domain.startsWith('*')) return 'ok'
+  const isAllowed = await allowCertificateBelowWildcard(deps, { name, wildcard: domain })
+  return isAllowed ? 'ok' : 'too many new names'
 }
 
 async function checks({

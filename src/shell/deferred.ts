@@ -1,7 +1,7 @@
 import { watchForNewBuild } from './builds/build-notice.ts'
 import { startDrawerSwipe } from './drawer-swipe.ts'
 import { preloadDropCode } from './drop/drop-anywhere.ts'
-import { onThisAndLaterPages, runInBackground } from './kit/page.ts'
+import { onThisAndLaterPages, runInBackground, shellTranslator } from './kit/page.ts'
 import { startOfflineBanner } from './offline-banner.ts'
 import { startPalette } from './palette/palette.ts'
 import { startSmoothScroll } from './smooth-scroll.ts'
@@ -20,6 +20,18 @@ export function startDeferredParts(): void {
   startSmoothScroll()
   onThisAndLaterPages(() => runInBackground(loadCallsAhead))
   preloadDropCode()
+  runInBackground(preloadMessages)
+}
+
+/**
+ * Loads the code of messages early, because the network may be gone when they are needed. Says that
+ * the account is deleted, which is why the page was opened.
+ */
+async function preloadMessages(): Promise<void> {
+  const { showToast } = await import('./kit/toasts.ts')
+  if (location.hash !== '#account-deleted') return
+  history.replaceState(history.state, '', location.pathname + location.search)
+  showToast(shellTranslator()('shell.accountDeleted'))
 }
 
 /** Loads the code of API calls early, so that the first call only waits for the server. */

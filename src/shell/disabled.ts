@@ -57,9 +57,13 @@ function draw(details: DisabledState | undefined): void {
   const company = box.dataset['company'] ?? ''
   const date = formatDateTime(new Date(details.since), pageLocale())
   write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
-  write(box, 'reason', t(`disabled.reason.${details.reason}`))
+  const isCompany = details.scope === 'company'
+  // only administrators of a suspended company are told the reason
+  if (isCompany && details.reason === 'other') show(box, 'reason', false)
+  else write(box, 'reason', t(`disabled.reason.${details.reason}`))
+  write(box, 'only', t(isCompany ? 'disabled.onlyOperator' : 'disabled.only', { company }))
   show(box, 'next')
-  // a disabled person may still verify documents; a disabled company has no service at all
+  // a disabled person may still verify documents; a suspended company may have no service at all
   show(box, 'kept', details.scope === 'user')
 }
 

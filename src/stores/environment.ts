@@ -1,3 +1,4 @@
+import { AppError } from '../contract/kit/errors.ts'
 import type { PasswordStrength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { CsvReader } from '../workers/csv-client.ts'
@@ -79,6 +80,8 @@ export interface BrowserEnvironment {
   rateStrength(password: string, words: string[]): Promise<PasswordStrength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: WorkerTaskOptions): Promise<string>
+  /** Loads the code that hashes files, so that it is there when the network is not. */
+  prepareHashing(): Promise<void>
   csvReader(): Promise<CsvReader>
 }
 
@@ -182,13 +185,25 @@ function browser(): BrowserEnvironment {
       return rateStrength({ password, words })
     },
     async hashFile(file, options) {
-      const { hashFile } = await import('../workers/hash-client.ts')
+      const { hashFile } = await loadHashing()
       return hashFile(file, options)
+    },
+    async prepareHashing() {
+      const { prepareHashing } = await loadHashing()
+      prepareHashing()
     },
     async csvReader() {
       const { csvReader } = await import('../workers/csv-client.ts')
       return csvReader
     }
+  }
+}
+
+async function loadHashing() {
+  try {
+    return await import('../workers/hash-client.ts')
+  } catch (cause) {
+    throw new AppError('offline', 'The code of fingerprints could not be loaded', { cause })
   }
 }
 

@@ -103,6 +103,18 @@ addSessionStartListener(() => {
   )
 })
 
+/**
+ * Loads the code that verifications need, so that files can be chosen without a network. The
+ * verifications continue when it returns.
+ */
+export async function prepareVerifications(): Promise<void> {
+  await browserEnvironment()
+    .prepareHashing()
+    .catch(() => {
+      // the first verification tries again, and reports the error
+    })
+}
+
 /** Verifies files as one batch. Returns when each has a result or an error, or was stopped. */
 export async function verifyFiles(chosen: readonly File[]): Promise<void> {
   const batch = addBatch(

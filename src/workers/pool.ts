@@ -21,17 +21,24 @@ export interface WorkerTaskOptions {
  */
 export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
 
+interface Pool<Message, Result> {
+  (message: Message, options?: WorkerTaskOptions): Promise<Result>
+  prepare(): void
+}
+
 /**
  * Returns a function that sends a message to a worker and resolves with the worker's answer. At
  * most `max` workers run, and each processes one message at a time. Further messages wait in order.
- * Aborting `signal` ends the worker of the message, and the function rejects with
+ * `prepare()` starts a first worker ahead. Aborting `signal` ends the worker of the message, and the function rejects with
  * `Error('terminated')`.
  */
 export function createPool<Message, Result>(
   max: number,
   start: () => PoolWorker
-): (message: Message, options?: WorkerTaskOptions) => Promise<Result> {
+): Pool<Message, Result> {
   const idle: PoolWorker[] = []
+  /** Workers that were started ahead and have not answered yet. */
+  const untried = new WeakSet<PoolWorker>()
   const waiting: (() => void)[] = []
   let running = 0
 
@@ -41,7 +48,8 @@ export function createPool<Message, Result>(
       if (options.signal?.aborted) throw terminated()
       const tried = idle.pop()
       const worker = tried ?? start()
-      const result = await serve<Message, Result>(worker, message, options, tried !== undefined)
+      const isLoaded = tried !== undefined && !untried.delete(tried)
+      const result = await serve<Message, Result>(worker, message, options, isLoaded)
       idle.push(worker)
       return result
     } finally {
@@ -75,7 +83,19 @@ export function createPool<Message, Result>(
     else running -= 1
   }
 
-  return ask
+  /** Starts a worker ahead, so that its code is there when the network is not. */
+  function prepare(): void {
+    if (running > 0 || idle.length > 0) return
+    const worker = start()
+    untried.add(worker)
+    idle.push(worker)
+    worker.onerror = () => {
+      worker.terminate()
+      if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1)
+    }
+  }
+
+  return Object.assign(ask, { prepare })
 }
 
 function serve<Message, Result>(

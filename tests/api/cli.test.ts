@@ -41,6 +41,7 @@ test('says what it can do, and of each command how it is called', async () => {
   const names: string[] = commands.map((each: { name: string }) => each.name)
   expect(names).toEqual([
     'init',
+    'hosts',
     'setup-code',
     'waiting',
     'keys rotate token',

@@ -101,7 +101,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser 
       page.getByRole('navigation').getByText(/^[1-9][\d,]* of 100,000 documents used$/)
     ).toBeVisible()
     await rowOf(page, 'lease.pdf')
-      .getByRole('link', { name: /View it/ })
+      .getByRole('link', { name: /View details/ })
       .click()
     const details = page.getByRole('dialog', { name: 'lease.pdf' })
     await expect(details.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()

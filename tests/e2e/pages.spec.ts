@@ -81,7 +81,7 @@ test('a fingerprint sent before the page is ready goes into no address', async (
   const field = page.locator('[name=fingerprint]')
   await field.fill('a'.repeat(64))
   // the browser itself must not send it
-  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeDisabled()
+  await expect(page.getByRole('button', { name: 'Verify', exact: true })).toBeDisabled()
   await field.press('Enter')
   release()
   await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()

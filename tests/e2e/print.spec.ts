@@ -7,13 +7,13 @@ test('a verdict prints as a document, in black on white from the dark theme too'
   page
 }) => {
   await page.goto('/en/verify')
-  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+  await expect(page.getByRole('button', { name: 'Verify', exact: true })).toBeEnabled()
   await chooseFiles(page, textFile('lease.txt'))
   await expect(page.locator('[data-verdict]')).toBeVisible()
   await page.evaluate(() => document.documentElement.setAttribute('data-theme', 'vidimus-dark'))
   await page.emulateMedia({ media: 'print' })
   await expectOnlyDocument(page, ['[data-drop-zone]', 'form'])
-  await expect(page.getByText('Checked on')).toBeVisible()
+  await expect(page.getByText('Verified on')).toBeVisible()
   await expect(page.locator('[data-verdict] dl time')).toHaveText(/:\d\d:\d\d.* UTC/)
   const heading = page.locator('[data-verdict] h2')
   await expect(heading).toHaveCSS('color', 'rgb(0, 0, 0)')

@@ -52,7 +52,7 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
   expect(await page.evaluate(() => scrollY)).toBe(0)
   await expect(page.getByText('Drop documents here, or choose them')).toBeHidden()
 
-  await page.getByRole('button', { name: 'Check another' }).click()
+  await page.getByRole('button', { name: 'Verify another' }).click()
   await expect(page.getByText('Drop documents here, or choose them')).toBeVisible()
   await expect(zone).toBeFocused()
   await expect(page.getByText('Earlier in this visit')).toBeVisible()
@@ -112,7 +112,7 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
   const files = Array.from({ length: 25 }, (_, nr) => textFile(`${nr}.txt`, `file ${nr}`))
   await chooseFiles(page, files)
   await page.getByRole('button', { name: 'Stop', exact: true }).first().click()
-  await expect(page.getByText('Stopped before everything was checked.')).toBeVisible()
+  await expect(page.getByText('Stopped before everything was verified.')).toBeVisible()
   letGo()
   await page.getByRole('button', { name: 'Continue' }).click()
   await expect(page.locator('li[data-step=done]')).toHaveCount(25)
@@ -120,9 +120,55 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
 
 async function open(page: Page): Promise<void> {
   await page.goto('/en/verify')
-  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+  await expect(page.getByRole('button', { name: 'Verify', exact: true })).toBeEnabled()
 }
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
+
+test('a file chosen offline is fingerprinted, and verified when the network returns', async ({
+  page,
+  context
+}) => {
+  const hashing = page.waitForResponse(/\/hash[.-][^/]*\.js/)
+  await open(page)
+  await hashing
+  await page.waitForLoadState('networkidle')
+  await context.setOffline(true)
+  await chooseFiles(page, textFile('offline.txt', 'chosen offline'))
+  await expect(page.getByText('The service could not be reached.').first()).toBeVisible()
+  await expect(page.getByText(/our side/)).toHaveCount(0)
+  await context.setOffline(false)
+  await expect(page.locator('[data-verdict]')).toBeVisible()
+})
+
+test('a page that cannot be opened offline leaves the person where they are', async ({
+  page,
+  context
+}) => {
+  await open(page)
+  await page.waitForLoadState('networkidle')
+  await context.setOffline(true)
+  await page.locator('footer a, header a').first().click()
+  await expect(page.getByText('You are offline, so this page could not be opened.')).toBeVisible()
+  await expect(page).toHaveURL(/\/en\/verify$/)
+  await context.setOffline(false)
+})
+
+test('lines without a fingerprint are named, and the pasted text stays', async ({ page }) => {
+  await open(page)
+  const field = page.locator('[name=fingerprint]')
+  const text = `# list\n${hashOf('one')}  one.pdf\n${'a'.repeat(32)}  old.pdf`
+  await field.focus()
+  await page.evaluate(pasted => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', pasted)
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    document.activeElement?.dispatchEvent(paste)
+  }, text)
+  await expect(page.locator('[data-verdict]')).toBeVisible()
+  await expect(field).toHaveValue(text)
+  await expect(page.getByText(/Line 3: this fingerprint is MD5/)).toBeVisible()
+  await expect(page.getByText('Line 1 has no fingerprint and was skipped.')).toBeVisible()
+})

@@ -137,6 +137,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         }
       },
       rateStrength: async password => (password.length < 16 ? 1 : 4),
+      async prepareHashing() {},
       async hashFile(file) {
         const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
         return Buffer.from(digest).toString('hex')

@@ -72,9 +72,11 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   pending?: boolean
   /**
    * Whether the call also works for a suspended company. Needed for the calls that every page
-   * makes, because the pages of a suspended company stay online.
+   * makes, because the pages of a suspended company stay online, and to sign in, because
+   * administrators are told why the company is suspended. `verification`: only while strangers can
+   * still verify documents of the company.
    */
-  suspended?: boolean
+  suspended?: boolean | 'verification'
   /**
    * Whether administrators also make this public call, to administer a company. The header
    * `Company` can then name the company. For example, strangers sign up with `createUser`, and

@@ -102,6 +102,7 @@ function ruleOf(issue: ZodIssueLike): FieldError {
   }
   if (issue.code === 'too_big') return { rule: 'max', limit: Number(issue.maximum) }
   if (issue.code === 'invalid_format') return { rule: String(issue.format ?? 'format') }
+  if (issue.code === 'invalid_type' && issue.expected === 'int') return { rule: 'integer' }
   if (issue.code === 'invalid_type' && issue.input === undefined) return { rule: 'required' }
   return { rule: 'format' }
 }

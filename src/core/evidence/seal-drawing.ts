@@ -43,23 +43,52 @@ export type SealDrawing = {
 
 /**
  * Returns the drawing of a seal. In the seal of a recorded deposit, the length of each tick stands
- * for a hex digit of the leaf hash. Use 16 ticks for a seal of 32 px or less. A seal helps people
+ * for a hex digit of the leaf hash. Use 16 ticks for a seal of 32 px or less: each has one of four
+ * lengths. A seal helps people
  * recognize a record, but does not prove anything.
  */
 export function drawSeal(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
+  const shape = shapes[ticks]
+  // the dots of an idle seal have no ring, so they take its place
+  const radius = state.kind === 'idle' ? shapes[64].ticks : shape.ticks
   return {
-    ticks: lengthsOf(state, ticks).map((length, i) => tick(i / ticks, length)),
-    ring: { track: arc(1), filled: arc(filledShare(state)) },
-    mark: state.kind === 'sealed' ? 'M37 50.5L46.5 60L63.5 40' : '',
+    ticks: lengthsOf(state, ticks).map((length, i) => tick(i / ticks, radius, length)),
+    ring: { track: arc(1, shape.ring), filled: arc(filledShare(state), shape.ring) },
+    mark: state.kind === 'sealed' ? shape.mark : '',
     tone: state.kind === 'sealed' ? 'wax' : 'ink'
   }
 }
 
-const ringRadius = 28
-const tickRadius = 34
-const evenLength = 6
+/** Radius of the ring, and where its ticks begin. */
+interface SealShape {
+  ring: number
+  ticks: number
+  evenLength: number
+  mark: string
+  /** Length of the tick that stands for a hex digit. */
+  lengthOf: (digit: number) => number
+}
 
-function lengthsOf(state: SealState, ticks: number): number[] {
+const shapes: Record<64 | 16, SealShape> = {
+  64: {
+    ring: 28,
+    ticks: 34,
+    evenLength: 6,
+    mark: 'M37 50.5L46.5 60L63.5 40',
+    lengthOf: digit => 3 + 0.75 * digit
+  },
+  // four lengths that are 2 px apart in a seal of 28 px, so that the eye can tell them apart
+  16: {
+    ring: 16,
+    ticks: 23,
+    evenLength: 9,
+    mark: 'M42.5 50.5L48 56L57.5 44.5',
+    lengthOf: digit => 1 + 7.15 * Math.floor(digit / 4)
+  }
+}
+
+function lengthsOf(state: SealState, ticks: 64 | 16): number[] {
+  const { evenLength, lengthOf } = shapes[ticks]
   switch (state.kind) {
     case 'idle':
       return Array.from({ length: ticks }, () => 0)
@@ -75,9 +104,8 @@ function lengthsOf(state: SealState, ticks: number): number[] {
       const { leafHash } = state
       if (!/^[0-9a-f]{64}$/.test(leafHash)) throw new Error('seal: not a leaf hash in hex')
       const every = leafHash.length / ticks
-      return Array.from(
-        { length: ticks },
-        (_, i) => 3 + 0.75 * Number.parseInt(leafHash.charAt(i * every), 16)
+      return Array.from({ length: ticks }, (_, i) =>
+        lengthOf(Number.parseInt(leafHash.charAt(i * every), 16))
       )
     }
   }
@@ -97,8 +125,8 @@ function filledShare(state: SealState): number {
   }
 }
 
-function tick(turn: number, length: number): string {
-  return `M${point(turn, tickRadius)}L${point(turn, tickRadius + length)}`
+function tick(turn: number, radius: number, length: number): string {
+  return `M${point(turn, radius)}L${point(turn, radius + length)}`
 }
 
 /**
@@ -106,10 +134,10 @@ function tick(turn: number, length: number): string {
  * the share of the full circle, from 0 to 1. The path consists of two equal arcs, because a single
  * SVG arc cannot be a full circle.
  */
-function arc(turn: number): string {
+function arc(turn: number, radius: number): string {
   if (turn === 0) return ''
-  const half = `A${ringRadius} ${ringRadius} 0 0 1 `
-  return `M${point(0, ringRadius)}${half}${point(turn / 2, ringRadius)}${half}${point(turn, ringRadius)}`
+  const half = `A${radius} ${radius} 0 0 1 `
+  return `M${point(0, radius)}${half}${point(turn / 2, radius)}${half}${point(turn, radius)}`
 }
 
 function point(turn: number, radius: number): string {

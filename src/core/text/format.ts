@@ -67,8 +67,44 @@ export function formatExactTime(time: Date, locale: FormatLocale, zone?: string)
   })
   const offset = offsetOf(time, zone)
   const local = `${withFrenchFirstOfMonth(format.format(time), locale)} ${offset}`
-  if (offset === 'UTC') return local
-  return `${local} (${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC)`
+  return offset === 'UTC' ? local : `${local} (${formatUtc(time)})`
+}
+
+/**
+ * Formats a date and time with seconds and the name of the time zone for a sentence:
+ * `May 3, 2026 at 2:02:07 PM (Paris time)`, « 3 mai 2026 à 14:02:07 (heure de Paris) »
+ */
+export function formatMoment(time: Date, locale: FormatLocale, zone?: string): string {
+  const format = formatOnce(`moment ${locale} ${zone}`, () => {
+    const options = { dateStyle: 'long', timeStyle: 'medium' } as const
+    return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
+  })
+  const local = withFrenchFirstOfMonth(format.format(time), locale)
+  return visibleSpace(`${local} (${nameOfZone(time, locale, format.resolvedOptions().timeZone)})`)
+}
+
+/** Formats a date and time in UTC, with seconds: `2026-05-03 12:02:07 UTC` */
+export function formatUtc(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC`
+}
+
+/** Formats a time of day with seconds: `1:40:12 PM`, « 13:40:12 » */
+export function formatTimeWithSeconds(time: Date, locale: FormatLocale, zone?: string): string {
+  const format = formatOnce(`seconds ${locale} ${zone}`, () => {
+    const options = { timeStyle: 'medium' } as const
+    return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
+  })
+  return visibleSpace(format.format(time))
+}
+
+function nameOfZone(time: Date, locale: FormatLocale, zone: string): string {
+  if (zone === 'Europe/Paris') return locale === 'fr' ? 'heure de Paris' : 'Paris time'
+  const format = formatOnce(`zone ${locale} ${zone}`, () => {
+    const options = { timeZone: zone, timeZoneName: 'longGeneric' } as const
+    return new Intl.DateTimeFormat(tags[locale], options)
+  })
+  const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value
+  return name === undefined || name === 'GMT' || /^(Etc\/)?(UTC|GMT)$/.test(zone) ? 'UTC' : name
 }
 
 /**

@@ -6,7 +6,6 @@ import { $firstAdminInvitation, resumeCompany } from '../../stores/admin/compani
 import { $user } from '../../stores/signed-in-user.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
-import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -16,15 +15,14 @@ interface CompanyProps {
 }
 
 /**
- * Shows a notice if a company is suspended, if it has no verified domain, or if the operator still
- * has to send the invitation link to its first administrator.
+ * Shows a notice if a company is suspended, or if the operator still has to send the invitation link
+ * to its first administrator.
  */
 export function CompanyNotices({ company }: CompanyProps) {
   const invitation = useStore($firstAdminInvitation, { ssr: 'initial' })
   return (
     <>
       {company.suspended && <Suspended company={company} suspended={company.suspended} />}
-      {company.domains.every(({ verified }) => !verified) && <Unproved company={company} />}
       {invitation?.company === company.id && <InvitationLink {...invitation} />}
     </>
   )
@@ -61,7 +59,7 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
         })}{' '}
         {t(`companies.suspend.reasons.${reason}`)}.
       </p>
-      <p>{t('companies.suspended.text')}</p>
+      <p>{t(`companies.suspended.text.${suspended.verification}`)}</p>
       {user?.permissions.includes('operator') && (
         <ButtonWithNote
           label={t('companies.suspended.resume')}
@@ -69,41 +67,6 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
           look="btn-primary"
           action={action}
         />
-      )}
-    </section>
-  )
-}
-
-function Unproved({ company: { id, domains, people } }: CompanyProps) {
-  const { locale, t } = useTranslation()
-  const [first] = domains
-  if (!first) return null
-  const isUninvited = people.active === 0 && people.invited > 0
-  return (
-    <section
-      className="alert alert-warning alert-outline flex flex-col items-start gap-2 text-base-content"
-      aria-labelledby="company-proof"
-    >
-      <h2 id="company-proof" className="section-title wrap-anywhere">
-        {t('companies.proof.title', { host: first.host })}
-      </h2>
-      <p>{t('companies.proof.text')}</p>
-      <p className="wrap-anywhere">
-        {t('companies.proof.record', { record: `_domain-check.${first.host}` })}
-      </p>
-      <a
-        className="btn btn-outline btn-sm"
-        href={pageHref(locale, 'domain', { company: id, domain: first.id })}
-      >
-        {t('companies.proof.open')}
-      </a>
-      {isUninvited && (
-        <p>
-          {t('companies.proof.invitation')}{' '}
-          <a className="link" href={`${pageHref(locale, 'users', { company: id })}?state=invited`}>
-            {t('companies.proof.people')}
-          </a>
-        </p>
       )}
     </section>
   )

@@ -1,5 +1,6 @@
 import { useStore } from '@nanostores/react'
 import type { CompanyDetails } from '../../contract/companies.ts'
+import { SuspendedVerification } from '../../contract/domains.ts'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import { required } from '../../core/input/validators.ts'
 import { suspendCompany } from '../../stores/admin/companies.ts'
@@ -34,13 +35,19 @@ export function CompanySuspension({ company }: CompanyProps) {
   )
 }
 
+const groups = ['strangers', 'people', 'admins'] as const
+
 function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: () => void }) {
   const { t } = useTranslation()
   const form = useForm({
     what: 'Suspending the company failed',
     rules: { reason: required },
-    async send({ reason }) {
-      await suspendCompany(id, DisabledReason.parse(reason))
+    async send({ reason, verification }) {
+      await suspendCompany({
+        id,
+        reason: DisabledReason.parse(reason),
+        verification: SuspendedVerification.parse(verification)
+      })
       showMessage(t('companies.suspend.done', { company: name }))
       // this form is gone
       document.getElementById('company-suspended')?.focus()
@@ -68,6 +75,31 @@ function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: (
         ]}
         error={fieldErrorText(form.errors, 'reason', t)}
       />
+      <SelectField
+        label={t('companies.suspend.verification')}
+        name="verification"
+        initial="open"
+        options={SuspendedVerification.options.map(value => ({
+          value,
+          label: t(`companies.suspend.verifications.${value}`)
+        }))}
+        error={fieldErrorText(form.errors, 'verification', t)}
+      />
+      <section className="flex flex-col gap-2" aria-labelledby="suspension-effects">
+        <h3 id="suspension-effects" className="font-semibold">
+          {t('companies.suspend.sees.title')}
+        </h3>
+        <dl className="grid gap-2 text-sm">
+          {groups.map(group => (
+            <div key={group}>
+              <dt className="wrap-anywhere text-ink-soft">
+                {t(`companies.suspend.sees.${group}`, { company: name })}
+              </dt>
+              <dd>{t(`companies.suspend.sees.${group}Text`)}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
     </InPlaceForm>
   )
 }

@@ -1,6 +1,11 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useState } from 'react'
+import { normalizeTypedHost } from '../../core/input/domain-name.ts'
 import { isLocale, locales } from '../../i18n/index.ts'
 import { createCompany } from '../../stores/admin/companies.ts'
+import { isServedAtLocalhostOnly } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
+import { $user } from '../../stores/signed-in-user.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -21,11 +26,17 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 export const CreateCompany = withTranslation(function CreateCompany() {
   const { locale, t } = useTranslation()
   const check = useInputCheck('createCompany')
+  const [host, setHost] = useState('')
+  const own = useOwnCompanyWithoutHost()
   const form = useForm({
     what: 'Creating the company failed',
     rules: { email: emailRule },
     inputErrors: values => check(inputOf(values)),
     focusAfterFailure: 'host',
+    codeErrors: {
+      host_taken: { host: { rule: 'taken' } },
+      host_not_allowed: { host: { rule: 'host_refused' } }
+    },
     async send(values, key) {
       const input = inputOf(values)
       const { id, name, invitation } = await createCompany(input, key)
@@ -38,6 +49,17 @@ export const CreateCompany = withTranslation(function CreateCompany() {
     <>
       <Form form={form} submit={t('companies.create.submit')} isSheet className="max-w-2xl gap-6">
         <p className="text-ink-soft">{t('companies.create.intro')}</p>
+        {own !== undefined && (
+          <div className="alert alert-info alert-outline flex flex-col items-start gap-2 text-base-content">
+            <p>{t('companies.create.ownHost')}</p>
+            <a
+              className="btn btn-outline btn-sm"
+              href={pageHref(locale, 'createDomain', { company: own })}
+            >
+              {t('companies.create.addOwnHost')}
+            </a>
+          </div>
+        )}
         <Field
           label={t('companies.create.name')}
           name="name"
@@ -51,8 +73,17 @@ export const CreateCompany = withTranslation(function CreateCompany() {
           autoComplete="off"
           spellCheck={false}
           hint={t('companies.create.hostHint')}
-          error={fieldErrorText(form.errors, 'host', t)}
-        />
+          error={
+            form.errors['host']?.rule === 'taken'
+              ? t('companies.create.hostTaken')
+              : fieldErrorText(form.errors, 'host', t)
+          }
+          onInput={event => setHost(normalizeTypedHost(event.currentTarget.value))}
+        >
+          <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
+            {host.includes('.') && t('companies.create.address', { host })}
+          </p>
+        </Field>
         <EmailField form={form} use="email" label={t('companies.create.email')} />
         <SelectField
           label={t('companies.create.language')}
@@ -71,10 +102,29 @@ export const CreateCompany = withTranslation(function CreateCompany() {
   )
 })
 
+/**
+ * Returns the id of the operator's own company while that company is served at `localhost` only.
+ * Undefined if it has a verified domain, and until that is known.
+ */
+function useOwnCompanyWithoutHost(): string | undefined {
+  const user = useStore($user, { ssr: 'initial' })
+  const [found, setFound] = useState<string>()
+  const id = user?.company.id
+  useEffect(() => {
+    if (id === undefined) return
+    isServedAtLocalhostOnly(id).then(
+      isLocal => setFound(isLocal ? id : undefined),
+      // only a hint
+      () => {}
+    )
+  }, [id])
+  return found
+}
+
 function inputOf({ name = '', host = '', email = '', locale }: FormValues) {
   return {
     name: name.trim(),
-    host: host.trim().toLowerCase(),
+    host: normalizeTypedHost(host),
     email: email.trim(),
     locale: isLocale(locale) ? locale : undefined
   }

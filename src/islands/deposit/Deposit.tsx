@@ -85,6 +85,7 @@ export const Deposit = withTranslation(function Deposit() {
         <DropZone
           to="deposit"
           label={t('deposit.drop.label')}
+          touchLabel={t('deposit.drop.phone')}
           hint={t('deposit.drop.hint', { size: formatBytes(maxFileBytes, locale) })}
           multiple
           onFiles={files => take(files)}

@@ -4,6 +4,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
+  canBePaused,
   countUnfinished,
   type DepositQueueSummary,
   listRankOf
@@ -16,6 +17,7 @@ import {
   pauseAll,
   removeEnded,
   resumeAll,
+  resumeDeposit,
   retryAll
 } from '../../stores/deposits/deposits.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
@@ -25,6 +27,7 @@ import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { VerificationPageAddress } from '../kit/VerificationPageAddress.tsx'
 import { DepositRow } from './DepositRow.tsx'
+import { DepositStamp, lastRecorded } from './DepositStamp.tsx'
 import { depositErrorText } from './deposit-labels.ts'
 
 interface DepositListProps {
@@ -43,11 +46,15 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useTranslation()
   const summary = useStore($depositQueueSummary, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
-  const [isAsking, setAsking] = useState(false)
+  /** Ids of the deposits that are paused while the person is asked whether to cancel all. */
+  const [held, setHeld] = useState<string[]>()
   const list = useRef<HTMLElement>(null)
   const open = countUnfinished(summary)
+  // while the person is asked, only deposits that are being recorded still run
+  const cancellable = open - summary.active
   const hasEnded = open === 0
   const limit = limitOf(deposits)
+  const stamp = hasEnded ? lastRecorded(deposits) : undefined
   const ordered = deposits.toSorted(
     (a, b) => listRankOf(a.$state.get()) - listRankOf(b.$state.get())
   )
@@ -56,9 +63,12 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
   return (
     <section ref={list} className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
       <div className="grid gap-2">
-        <h2 className="font-semibold text-lg tabular-nums">
-          {depositSummaryText(summary, t, locale)}
-        </h2>
+        {stamp && <DepositStamp request={stamp} count={summary.done} />}
+        {(!stamp || summary.done < summary.total) && (
+          <h2 className="font-semibold text-lg tabular-nums">
+            {depositSummaryText(summary, t, locale)}
+          </h2>
+        )}
         {!hasEnded && (
           <ProgressBar label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />
         )}
@@ -70,7 +80,15 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
             <Action label={t('deposit.action.resumeAll')} onClick={resumeAll} />
           )}
           {!hasEnded && deposits.length > 1 && (
-            <button type="button" className="btn btn-sm" onClick={() => setAsking(true)}>
+            <button
+              type="button"
+              className="btn btn-sm"
+              onClick={() => {
+                const running = deposits.filter(({ $state }) => canBePaused($state.get()))
+                pauseAll()
+                setHeld(running.map(({ id }) => id))
+              }}
+            >
               {t('deposit.action.cancelAll')}
             </button>
           )}
@@ -114,12 +132,13 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
           onMore={() => setShown(shown + shownAtOnce)}
         />
       )}
-      {isAsking && (
+      {held && cancellable > 0 && (
         <ConfirmDialog
-          question={t('deposit.cancelAll.question', { count: open })}
+          question={t('deposit.cancelAll.question', { count: cancellable })}
           yes={t('deposit.cancelAll.yes')}
           no={t('deposit.cancelAll.no')}
-          onClose={() => setAsking(false)}
+          onClose={() => setHeld(undefined)}
+          onNo={() => held.forEach(resumeDeposit)}
           onYes={() => {
             cancelAll()
             // the button that opened the dialog is removed with the uploads

@@ -1,5 +1,6 @@
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
+import { sealOfState } from '../../core/pages/state-looks.ts'
 import {
   formatBytes,
   formatDateTime,
@@ -19,7 +20,8 @@ export function sealStateOfDeposit(state: DepositState): SealState {
     case 'waiting':
     case 'failed':
     case 'cancelled':
-      return { kind: 'idle' }
+    case 'recording':
+      return sealOfState(state.status)
     case 'hashing':
       return { kind: 'hashing', progress: state.ratio }
     case 'preparing':
@@ -30,13 +32,9 @@ export function sealStateOfDeposit(state: DepositState): SealState {
     case 'paused':
     case 'missing':
       return { kind: 'uploading', progress: state.ratio }
-    case 'recording':
-      return { kind: 'sealing' }
     case 'done':
-    case 'duplicate': {
-      const leafHash = state.request.leaf_hash
-      return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
-    }
+    case 'duplicate':
+      return sealOfState('recorded', state.request.leaf_hash)
   }
 }
 

@@ -34,6 +34,9 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const [asked, setAsked] = useState(0)
   const now = useNow(1000)
   const isProved = domain.state === 'verified'
+  const missing = isProved ? namesWithoutAddress(domain) : []
+  // DNS may not tell the addresses, and is asked for them once where nothing else is wanted
+  const isDone = isProved && (domain.addresses ? missing.length === 0 : asked > 0)
   const part = useRef<HTMLElement>(null)
   const next = useRef<HTMLButtonElement>(null)
   const action = useAction({
@@ -48,10 +51,10 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
     setAsked(count => count + 1)
   })
   useEffect(() => {
-    if (isProved) return
+    if (isDone) return
     const timer = setTimeout(() => void ask(), asked === 0 ? 0 : pause * 1000)
     return () => clearTimeout(timer)
-  }, [asked, pause, isProved])
+  }, [asked, pause, isDone])
   useOnFocusedElementRemoved(part, () => next.current?.focus())
 
   return (
@@ -68,6 +71,15 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
           {isProved ? t('domains.check.proved', { host: domain.host }) : outcomeWords(domain, t)}
         </p>
       </div>
+      {isProved && domain.addresses && (
+        <p className="wrap-anywhere" role="status">
+          {missing.length === 0
+            ? t('domains.check.live')
+            : t('domains.check.noAddress', {
+                names: new Intl.ListFormat(languageTag(locale)).format(missing)
+              })}
+        </p>
+      )}
       {!isProved && <FoundValues domain={domain} />}
       {domain.failing_since && (
         <p>
@@ -77,7 +89,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
           )}
         </p>
       )}
-      {!isProved && (
+      {!isDone && (
         <p className="meta">
           {domain.check && now !== undefined
             ? t('domains.check.last', { ago: ago(domain.check.at, now, locale) })
@@ -92,7 +104,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
             {t('domains.check.next')}
           </button>
         )}
-        {!isProved && (
+        {!isDone && (
           <BusyButton
             label={t('domains.check.now')}
             look="btn-outline"
@@ -100,15 +112,22 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
             onClick={() => void action.start(undefined)}
           />
         )}
-        {!isProved && toRecords && (
+        {!isDone && toRecords && (
           <button type="button" className="btn btn-ghost" onClick={toRecords}>
             {t('domains.check.toRecords')}
           </button>
         )}
       </div>
-      {!isProved && onDone && <p className="meta">{t('domains.check.leave')}</p>}
+      {!isDone && onDone && <p className="meta">{t('domains.check.leave')}</p>}
     </section>
   )
+}
+
+/** Returns the names of the domain for which DNS has no address record yet. */
+function namesWithoutAddress({ host, addresses }: DomainDetails): string[] {
+  if (!addresses) return []
+  const names = host.startsWith('*') ? [host] : [host, `api.${host}`]
+  return names.filter((_, at) => [addresses.pages, addresses.api][at]?.length === 0)
 }
 
 function FoundValues({ domain: { check, proof } }: { domain: DomainDetails }) {

@@ -33,7 +33,11 @@ const MoveDomainToCompany = lazyComponent<{ domain: DomainDetails }>(
  * The page of a domain. Until DNS proves that the company owns the domain, shows the steps to prove
  * it. Afterwards shows the domain's settings and theme.
  */
-export const DomainDetail = withTranslation(function DomainDetail() {
+export const DomainDetail = withTranslation(function DomainDetail({
+  publicAddresses
+}: {
+  publicAddresses: readonly string[]
+}) {
   const { t } = useTranslation()
   return (
     <DetailFrame
@@ -44,7 +48,7 @@ export const DomainDetail = withTranslation(function DomainDetail() {
       missing={key => t(`domains.missing.${key}`)}
       nameOf={({ host }) => host}
     >
-      {domain => <Ready domain={domain} />}
+      {domain => <Ready domain={domain} publicAddresses={publicAddresses} />}
     </DetailFrame>
   )
 })
@@ -53,7 +57,12 @@ interface DomainProps {
   domain: DomainDetails
 }
 
-function Ready({ domain }: DomainProps) {
+interface RecordsProps extends DomainProps {
+  /** The IP addresses or the host name of this service. Empty if they are not set. */
+  publicAddresses: readonly string[]
+}
+
+function Ready({ domain, publicAddresses }: RecordsProps) {
   const { address, change } = useListAddress(parseDomainStep, formatDomainStepQuery)
   const top = useRef<HTMLDivElement>(null)
   const isOpening = useRef(false)
@@ -75,24 +84,32 @@ function Ready({ domain }: DomainProps) {
   useOnFocusedElementRemoved(top, () => top.current?.focus())
   return (
     <div ref={top} tabIndex={-1} className="flex flex-col gap-6">
-      {address && isTaken && <Taken domain={domain} />}
-      {address && !isTaken && step && <Wizard domain={domain} step={step} open={open} />}
-      {address && !isTaken && !step && <Proved domain={domain} />}
+      {address && isTaken && <Taken domain={domain} publicAddresses={publicAddresses} />}
+      {address && !isTaken && step && (
+        <Wizard domain={domain} publicAddresses={publicAddresses} step={step} open={open} />
+      )}
+      {address && !isTaken && !step && <Proved domain={domain} publicAddresses={publicAddresses} />}
       <PasswordPrompt />
     </div>
   )
 }
 
-interface WizardProps extends DomainProps {
+interface WizardProps extends RecordsProps {
   step: DomainStep
   open: (step: DomainStep | undefined) => void
 }
 
-function Wizard({ domain, step, open }: WizardProps) {
+function Wizard({ domain, publicAddresses, step, open }: WizardProps) {
   return (
     <>
       <WizardSteps step={step} open={open} />
-      {step === 'records' && <DomainRecords domain={domain} onDone={() => open('check')} />}
+      {step === 'records' && (
+        <DomainRecords
+          domain={domain}
+          publicAddresses={publicAddresses}
+          onDone={() => open('check')}
+        />
+      )}
       {step === 'check' && (
         <DomainCheck
           domain={domain}
@@ -119,7 +136,7 @@ function NextButton({ onClick }: { onClick: () => void }) {
   )
 }
 
-function Taken({ domain }: DomainProps) {
+function Taken({ domain, publicAddresses }: RecordsProps) {
   const { locale, t } = useTranslation()
   const { host, proof, quarantined_since } = domain
   const since = quarantined_since && formatDateTime(new Date(quarantined_since), locale)
@@ -136,14 +153,14 @@ function Taken({ domain }: DomainProps) {
           <p className="prose-width wrap-anywhere">{t('domains.taken.lost', { host, since })}</p>
         )}
       </section>
-      <DomainRecords domain={domain} />
+      <DomainRecords domain={domain} publicAddresses={publicAddresses} />
       {since && <Contents domain={domain} />}
       <DeleteDomain domain={domain} />
     </>
   )
 }
 
-function Proved({ domain }: DomainProps) {
+function Proved({ domain, publicAddresses }: RecordsProps) {
   const { t } = useTranslation()
   const { state } = domain
   return (
@@ -155,7 +172,7 @@ function Proved({ domain }: DomainProps) {
       {(state === 'failing' || state === 'quarantined') && (
         <>
           <DomainCheck domain={domain} />
-          <DomainRecords domain={domain} />
+          <DomainRecords domain={domain} publicAddresses={publicAddresses} />
         </>
       )}
       <Contents domain={domain} />

@@ -1,22 +1,33 @@
+import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { type DnsRecord, dnsRecords } from '../../core/dns-records.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
+import { $user } from '../../stores/signed-in-user.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainRecordsProps {
   domain: DomainDetails
+  /** The IP addresses or the host name of this service. Empty if they are not set. */
+  publicAddresses: readonly string[]
   /** Opens the next step. Undefined if there is none. */
   onDone?: () => void
 }
 
 /** Lists the DNS records that a domain needs, in the notation of DNS providers. */
-export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
+export function DomainRecords({ domain, publicAddresses, onDone }: DomainRecordsProps) {
   const { t } = useTranslation()
   const page = usePageHost()
   const isLocal = page !== undefined && /(?:^|\.)localhost$/.test(page)
+  const user = useStore($user, { ssr: 'initial' })
   const { host, proof, state } = domain
-  const records = dnsRecords({ host, proof, server: isLocal ? undefined : page })
+  const isOwn = user?.company.id === companyIdOfPage()
+  const records = dnsRecords({
+    host,
+    proof,
+    ...serverOf(publicAddresses, isLocal ? undefined : page)
+  })
   return (
     <section className="sheet flex flex-col gap-6" aria-labelledby="domain-records">
       <div>
@@ -28,7 +39,7 @@ export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
             ? t('domains.records.text', { zone: proof.zone })
             : t('domains.records.noProof', { host })}
         </p>
-        {isLocal && proof && state === 'unverified' && (
+        {isLocal && isOwn && proof && state === 'unverified' && (
           <p className="prose-width wrap-anywhere mt-2 text-ink-soft">
             {t('domains.records.local', { host })}
           </p>
@@ -36,7 +47,10 @@ export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
       </div>
       <ol className="flex flex-col divide-y divide-base-300">
         {records.map(record => (
-          <li key={record.name} className="flex flex-col gap-3 py-5 first:pt-0 last:pb-0">
+          <li
+            key={`${record.type} ${record.name} ${record.value}`}
+            className="flex flex-col gap-3 py-5 first:pt-0 last:pb-0"
+          >
             <h3 className="font-semibold">{t(`domains.records.purpose.${record.purpose}`)}</h3>
             <RecordRows record={record} />
           </li>
@@ -49,6 +63,18 @@ export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
       )}
     </section>
   )
+}
+
+/**
+ * Returns what the records of a domain lead to: the addresses or the host name of this service if
+ * its operator has set them, otherwise the host of this page.
+ */
+function serverOf(publicAddresses: readonly string[], page: string | undefined) {
+  const name = publicAddresses.find(each => /[a-z]$/i.test(each) && !each.includes(':'))
+  if (name !== undefined) return { server: name }
+  return publicAddresses.length > 0
+    ? { server: undefined, addresses: publicAddresses }
+    : { server: page }
 }
 
 function RecordRows({ record }: { record: DnsRecord }) {

@@ -4,6 +4,8 @@ import type { FileHandoff } from '../../stores/file-handoff.ts'
 interface DropZoneProps {
   to: FileHandoff['to']
   label: string
+  /** Label on devices without a mouse, where nothing can be dropped. By default, `label`. */
+  touchLabel?: string
   hint: string
   onFiles: (files: File[]) => void
   multiple?: boolean
@@ -15,7 +17,15 @@ interface DropZoneProps {
  * that the person chooses in the input, or has chosen before the script had loaded. Does not call
  * it with dropped or pasted files: the page gets these from `useOnFilesReceived()`.
  */
-export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
+export function DropZone({
+  to,
+  label,
+  touchLabel = label,
+  hint,
+  onFiles,
+  multiple,
+  children
+}: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)
   const hintId = useId()
 
@@ -32,7 +42,8 @@ export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZ
       className="flex min-h-56 cursor-pointer flex-col items-center justify-center gap-3 rounded-box border-2 border-dashed p-6 text-center transition-colors duration-100 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-base-content border-(--line) hover:border-secondary"
     >
       {children}
-      <span className="font-semibold text-lg">{label}</span>
+      <span className="font-semibold text-lg pointer-coarse:hidden">{label}</span>
+      <span className="hidden font-semibold text-lg pointer-coarse:inline">{touchLabel}</span>
       <span id={hintId} className="max-w-prose text-ink-soft text-sm">
         {hint}
       </span>

@@ -18,10 +18,10 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { VerificationPageAddress } from '../kit/VerificationPageAddress.tsx'
 import {
   isDownloadable,
+  requestColorClass,
   requestName,
   requestStateLabel,
-  sealStateOfRequest,
-  stateColorClass
+  sealStateOfRequest
 } from './request-labels.ts'
 import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
@@ -97,7 +97,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
               {request ? requestName(request, t) : t('history.details.title')}
             </h2>
             {request && (
-              <p className={`font-medium ${stateColorClass(request)}`}>
+              <p className={`font-medium ${requestColorClass(request)}`}>
                 {requestStateLabel(request, t)}
               </p>
             )}

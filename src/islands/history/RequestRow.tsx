@@ -8,10 +8,10 @@ import { relativeTime } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import {
   isDownloadable,
+  requestColorClass,
   requestName,
   requestStateLabel,
-  sealStateOfRequest,
-  stateColorClass
+  sealStateOfRequest
 } from './request-labels.ts'
 
 interface RequestRowProps {
@@ -68,7 +68,7 @@ export const RequestRow = memo(
           </a>
           {/* all rows are as high as the first: two lines where one is too short */}
           <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
-            <span className={`font-medium ${stateColorClass(request)}`}>{word}</span>
+            <span className={`font-medium ${requestColorClass(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatExactTime(created, locale)}>
               <span className="print:hidden">{relativeTime(created, now, locale)}</span>
               <span className="hidden print:inline">{formatExactTime(created, locale)}</span>

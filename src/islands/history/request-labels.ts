@@ -1,5 +1,6 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
+import { type StateWithLook, sealOfState, stateColorClass } from '../../core/pages/state-looks.ts'
 import { withoutDirectionControls } from '../../core/text/visible-text.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
@@ -33,22 +34,26 @@ export function requestStateLabel(
   return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
 }
 
-/**
- * Returns the CSS class for the color of the state label in a row of the history. Returns an empty
- * text for the usual color.
- */
-export function stateColorClass({ kind, state, verdict }: ProcessedRequest): string {
-  if (state === 'rejected' || state === 'failed') return 'text-error'
-  if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
-  return 'text-success'
+/** Returns the CSS class for the color of the state label. */
+export function requestColorClass(request: ProcessedRequest): string {
+  const state = lookOf(request)
+  return state ? stateColorClass(state) : 'text-ink-soft'
 }
 
-export function sealStateOfRequest({ kind, state, leaf_hash }: ProcessedRequest): SealState {
-  if (state === 'done' && leaf_hash) return { kind: 'sealed', leafHash: leaf_hash }
-  if (kind === 'verify') return { kind: 'idle' }
-  if (state === 'uploading') return { kind: 'even' }
-  if (state === 'queued' || state === 'processing') return { kind: 'sealing' }
-  return { kind: 'idle' }
+export function sealStateOfRequest(request: ProcessedRequest): SealState {
+  const state = lookOf(request)
+  return state ? sealOfState(state, request.leaf_hash) : { kind: 'idle' }
+}
+
+/** Returns the state in the table of looks. Undefined for states that only the history shows. */
+function lookOf({ kind, state, verdict, match }: ProcessedRequest): StateWithLook | undefined {
+  if (state === 'cancelled' || state === 'failed' || state === 'rejected') return state
+  if (kind === 'verify') {
+    return verdict === 'authentic' ? (match ?? 'original') : verdict && 'not_found'
+  }
+  if (state === 'uploading') return 'unfinished'
+  if (state === 'queued' || state === 'processing') return 'recording'
+  return state === 'done' ? 'recorded' : undefined
 }
 
 /**

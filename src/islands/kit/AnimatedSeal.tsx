@@ -94,6 +94,7 @@ function press(svg: SVGSVGElement): Animation {
   )
 }
 
-function prefersStillness(): boolean {
+/** Returns whether the person prefers pages on which nothing moves. */
+export function prefersStillness(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches
 }

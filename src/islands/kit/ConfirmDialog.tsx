@@ -5,6 +5,7 @@ interface ConfirmDialogProps {
   yes: string
   no: string
   onYes: () => void
+  onNo?: () => void
   /** Runs when the dialog is closed and the focus is back where it was before. */
   onClose: () => void
 }
@@ -13,7 +14,7 @@ interface ConfirmDialogProps {
  * A dialog that opens immediately and asks a question. Escape and a click outside the dialog answer
  * no.
  */
-export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog({ question, yes, no, onYes, onNo, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
 
   useEffect(() => {
@@ -31,6 +32,7 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
         event.stopPropagation()
         onClose()
         if (event.currentTarget.returnValue === 'yes') onYes()
+        else onNo?.()
       }}
       onPointerDown={event => {
         if (event.target === dialog.current && isOnBackdrop(dialog.current, event))

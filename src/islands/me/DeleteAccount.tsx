@@ -36,7 +36,7 @@ function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
     async send({ deletePassword: password = '' }) {
       await deleteOwnAccount({ email: user.email, password })
       // loads a new document, so that no data of the person stays in memory
-      location.assign(localizedPath(locale, '/'))
+      location.assign(`${localizedPath(locale, '/')}#account-deleted`)
       await new Promise(() => {})
     }
   })

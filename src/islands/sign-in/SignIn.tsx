@@ -33,12 +33,14 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
       await continueAfterSignIn()
     }
   })
-  const [hasEnded, setEnded] = useState(false)
+  const [reason, setReason] = useState<'ended' | 'page'>()
   const { ref } = form.props
 
   useEffect(() => {
     prefillFromQuery(ref.current, ['email'])
-    setEnded(new URLSearchParams(location.search).get('reason') === 'ended')
+    const query = new URLSearchParams(location.search)
+    if (query.get('reason') === 'ended') setReason('ended')
+    else if (query.has('redirect')) setReason('page')
   }, [ref])
 
   return (
@@ -69,9 +71,9 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
         </>
       }
     >
-      {hasEnded && (
+      {reason && (
         <p role="status" className="alert alert-outline">
-          {t('errors.unauthenticated')}
+          {t(reason === 'ended' ? 'errors.unauthenticated' : 'account.signIn.why')}
         </p>
       )}
       {isDemo && <DemoAccount />}

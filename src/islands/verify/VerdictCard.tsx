@@ -1,7 +1,14 @@
 import type { Ref } from 'react'
 import type { VerificationResult } from '../../contract/verifications.ts'
+import {
+  type StateWithLook,
+  sealOfState,
+  stateColorClass,
+  stateLooks
+} from '../../core/pages/state-looks.ts'
 import { describeVerdict, type VerdictDescription } from '../../core/pages/verdict-words.ts'
-import { formatBytes, formatExactTime } from '../../core/text/format.ts'
+import { formatBytes, formatExactTime, formatMoment, formatUtc } from '../../core/text/format.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import type { Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
@@ -19,21 +26,25 @@ interface VerdictProps {
  */
 export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const description = describeVerdict(answer, check.subject)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={description.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
         <VerdictSeal description={description} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
+          <p className="wrap-anywhere text-ink-soft text-sm">
+            {check.name ?? t('verify.pasted')}
+            {check.size !== undefined && (
+              <span className="ms-3">{formatBytes(check.size, locale)}</span>
+            )}
+          </p>
           <VerdictLabel description={description} />
           {/* the margin keeps the word above it clear of the bar, however large the text is */}
           <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
             <VerdictSentence description={description} company={answer.company} />
           </h2>
-          {description.adds.map(add => (
-            <p key={add}>{t(`verify.adds.${add}`)}</p>
-          ))}
+          <VerdictMeaning {...props} />
         </div>
       </div>
       <VerdictFacts {...props} />
@@ -41,9 +52,36 @@ export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHe
   )
 }
 
+/** What stands directly below the sentence: its time in UTC, what to do, and other records. */
+export function VerdictMeaning({ check, answer }: VerdictProps) {
+  const { locale, t } = useTranslation()
+  const description = describeVerdict(answer, check.subject)
+  const { records, own, findings } = answer
+  return (
+    <>
+      <p className="text-ink-soft text-sm tabular-nums">{formatUtc(new Date(description.time))}</p>
+      {description.adds.map(add => (
+        <p key={add}>{t(`verify.adds.${add}`)}</p>
+      ))}
+      {records > 1 && <p>{t('verify.records', { count: records })}</p>}
+      {own && findings.every(({ leaf_hash }) => leaf_hash !== own.leaf_hash) && (
+        <p>{t('verify.own', { time: formatMoment(new Date(own.recorded), locale) })}</p>
+      )}
+      {own && (
+        <a
+          className="link link-secondary self-start print:hidden"
+          href={`${localizedPath(locale, '/history')}?request=${own.request_id}`}
+        >
+          {t('verify.ownDetails')}
+        </a>
+      )}
+    </>
+  )
+}
+
 /**
- * The facts below the verdict: what the record proves and does not prove, the name, size and
- * fingerprint of the document, and the time of the verification.
+ * The facts below the verdict: what the record proves and does not prove and, folded, the name,
+ * size and fingerprint of the document, and the time of the verification.
  */
 export function VerdictFacts({ check, answer }: VerdictProps) {
   const { locale, t } = useTranslation()
@@ -51,39 +89,37 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
   const description = describeVerdict(answer, subject)
   const { company, sha256 } = answer
   return (
-    <dl className="grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6">
+    <div className="flex flex-col gap-4">
       {description.leafHash && (
-        <>
+        <dl className={factGrid}>
           <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject}`, { company })}</Fact>
           <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
-        </>
+        </dl>
       )}
-      <Fact name={t('verify.file')}>
-        <span className="break-words">{check.name ?? t('verify.pasted')}</span>
-        {subject === 'fingerprint' && check.name !== undefined && (
-          <span className="ms-3 text-ink-soft">{t('verify.pasted')}</span>
-        )}
-        {check.size !== undefined && (
-          <span className="ms-3 text-ink-soft">{formatBytes(check.size, locale)}</span>
-        )}
-      </Fact>
-      <Fact name={t('verify.fingerprint')}>
-        <Fingerprint sha256={sha256} />
-      </Fact>
-      <Fact name={t('verify.checked')}>
-        <time dateTime={answer.at}>{formatExactTime(new Date(answer.at), locale)}</time>
-      </Fact>
-      <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
-        {description.leafHash && <p>{t('verify.time', { company })}</p>}
-        <p>
-          <Around text={t('verify.address', { host: marker })}>
-            <b className="text-base-content">{location.host}</b>
-          </Around>
-        </p>
-      </dd>
-    </dl>
+      <p className="text-ink-soft text-sm">
+        {description.leafHash && <>{t('verify.time', { company })} </>}
+        <Around text={t('verify.address', { host: marker })}>
+          <b className="text-base-content">{location.host}</b>
+        </Around>
+      </p>
+      <details data-prints>
+        <summary className="w-fit cursor-pointer text-secondary text-sm print:hidden">
+          {t('verify.details')}
+        </summary>
+        <dl className={`${factGrid} pt-3`}>
+          <Fact name={t('verify.fingerprint')}>
+            <Fingerprint sha256={sha256} />
+          </Fact>
+          <Fact name={t('verify.checked')}>
+            <time dateTime={answer.at}>{formatExactTime(new Date(answer.at), locale)}</time>
+          </Fact>
+        </dl>
+      </details>
+    </div>
   )
 }
+
+const factGrid = 'grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6'
 
 export function VerdictSeal({
   description,
@@ -98,7 +134,7 @@ export function VerdictSeal({
   const { leafHash } = description
   return (
     <AnimatedSeal
-      state={leafHash ? { kind: 'sealed', leafHash } : { kind: 'idle' }}
+      state={sealOfState(stateOfVerdict(description), leafHash)}
       label={t(leafHash ? 'verify.seal.record' : 'verify.seal.none')}
       small={small}
       className={className}
@@ -108,21 +144,22 @@ export function VerdictSeal({
 
 export function VerdictLabel({ description }: { description: VerdictDescription }) {
   const { t } = useTranslation()
-  const isGood = description.leafHash !== undefined
+  const state = stateOfVerdict(description)
   return (
     <p
-      className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
+      className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${stateColorClass(state)}`}
     >
-      <Icon name={isGood ? 'check' : 'dashed'} className="size-5" />
+      <Icon name={stateLooks[state].icon} className="size-5" />
       {t(`verify.word.${description.key}`)}
     </p>
   )
 }
 
-/**
- * The verdict as a sentence, with the time in the person's time zone and in UTC, because people
- * copy and print the sentence alone.
- */
+function stateOfVerdict({ key }: VerdictDescription): StateWithLook {
+  return key === 'fingerprint_not_found' ? 'not_found' : key
+}
+
+/** The verdict as a sentence, with one time: in the person's time zone, whose name it says. */
 export function VerdictSentence({
   description,
   company
@@ -133,7 +170,7 @@ export function VerdictSentence({
   const { locale, t } = useTranslation()
   return (
     <Around text={t(`verify.sentence.${description.key}`, { company, time: marker })}>
-      <time dateTime={description.time}>{formatExactTime(new Date(description.time), locale)}</time>
+      <time dateTime={description.time}>{formatMoment(new Date(description.time), locale)}</time>
     </Around>
   )
 }

@@ -11,7 +11,13 @@ import { Icon } from '../kit/Icon.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { formatRetryTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { VerdictFacts, VerdictLabel, VerdictSeal, VerdictSentence } from './VerdictCard.tsx'
+import {
+  VerdictFacts,
+  VerdictLabel,
+  VerdictMeaning,
+  VerdictSeal,
+  VerdictSentence
+} from './VerdictCard.tsx'
 
 const shownAtOnce = 50
 
@@ -71,9 +77,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
           <p className="font-serif text-lg">
             <VerdictSentence description={description} company={answer.company} />
           </p>
-          {description.adds.map(add => (
-            <p key={add}>{t(`verify.adds.${add}`)}</p>
-          ))}
+          <VerdictMeaning check={check} answer={answer} />
           <VerdictFacts check={check} answer={answer} />
         </div>
       </details>

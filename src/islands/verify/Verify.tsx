@@ -9,6 +9,7 @@ import {
   clearVerifications,
   hideVerificationResults,
   isAwaitingResult,
+  prepareVerifications,
   type Verification,
   verifyFiles
 } from '../../stores/verifications.ts'
@@ -31,6 +32,16 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
   const { locale, t } = useTranslation()
   const checks = useStore($verifications, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
+
+  useEffect(() => {
+    // Safari has no idle callbacks
+    if ('requestIdleCallback' in window) {
+      const waiting = requestIdleCallback(() => void prepareVerifications())
+      return () => cancelIdleCallback(waiting)
+    }
+    const waiting = setTimeout(() => void prepareVerifications(), 500)
+    return () => clearTimeout(waiting)
+  }, [])
 
   const unreadable = useOnFilesReceived('verify', files => void verifyFiles(files))
 
@@ -69,6 +80,7 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
         <DropZone
           to="verify"
           label={t('verify.zone')}
+          touchLabel={t('verify.zonePhone')}
           hint={t('verify.privacy')}
           multiple
           onFiles={files => void verifyFiles(files)}

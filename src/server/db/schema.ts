@@ -11,6 +11,7 @@ export interface Database {
     created_at: Date
   }
   setup_code: { hash: Buffer; created_at: Date }
+  certificate_name: { name: string; wildcard: string; allowed_at: Date }
   company: {
     id: string
     name: string
@@ -419,6 +420,11 @@ export interface Database {
 export interface DisabledMark {
   reason: string
   since: string
+}
+
+/** The mark of a suspended company. `verification` is absent in marks of earlier releases. */
+export interface SuspensionMark extends DisabledMark {
+  verification?: 'open' | 'closed'
 }
 
 /** The options of an import of people. The administrator chooses them once for the whole import. */

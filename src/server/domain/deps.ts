@@ -3,6 +3,7 @@ import type { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Colors, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { Db } from '../db/open.ts'
+import type { SuspensionMark } from '../db/schema.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
 
 export type { CompanyId, WaitingClient } from '../db/scope.ts'
@@ -110,7 +111,7 @@ export interface Tenant {
    */
   keepsLocalhost: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
-  disabled: { reason: string; since: string } | undefined
+  disabled: SuspensionMark | undefined
 }
 
 /** A company that sends mails, and the host to which links in them lead. */
@@ -346,6 +347,11 @@ export interface DnsAnswer {
 export interface DnsLookup {
   /** Returns the TXT records of a name. Never throws: a failure is returned as an `outcome`. */
   readTxt(name: string): Promise<DnsAnswer>
+  /**
+   * Returns the IP addresses of a name, also if it is an alias. Returns an empty list if there are
+   * none, and undefined if DNS did not answer. Never throws.
+   */
+  readAddresses(name: string): Promise<string[] | undefined>
 }
 
 export interface MailSender {

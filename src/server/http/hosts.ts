@@ -52,6 +52,15 @@ function hostIn(header: string): string | undefined {
   return host
 }
 
+/** What a person reads at an address that no company has. It names no host. */
+const misdirectedAdvice = `
+Nothing is served at this address. Whoever runs this service sees the addresses that are served with
+  npm run vidimus -- hosts
+
+Rien n’est servi à cette adresse. La personne qui exploite ce service voit les adresses servies avec
+  npm run vidimus -- hosts
+`
+
 /**
  * Sends the error response for an HTTP request whose host name is invalid (400), belongs to no
  * company (421) or could not be looked up (503). The response does not reveal which hosts exist.
@@ -69,7 +78,8 @@ export function sendHostError(
     'x-content-type-options': 'nosniff',
     connection: 'close'
   })
-  response.end(`${words[status]}\n`)
+  const advice = status === 421 ? misdirectedAdvice : ''
+  response.end(`${words[status]}\n${advice}`)
 }
 
 /**

@@ -38,11 +38,13 @@ export interface SiteHandlerOptions {
    * show this number.
    */
   checksPerMinute: number
+  /** The IP addresses or the host name of this service, for the DNS records that domains need. */
+  publicAddresses: readonly string[]
 }
 
 interface Owner {
   company_id: string
-  config: Pick<DomainConfig, 'id' | 'version' | 'contact'>
+  config: Pick<DomainConfig, 'id' | 'version' | 'contact' | 'paused'>
 }
 
 export interface SiteHandler {
@@ -206,10 +208,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       const owner = await options.resolve(host)
       if (!owner) return plain(response, 421, 'Misdirected Request')
       if (!isKnown && isCrawler(request.headers)) {
-        log.warn(
-          { host, path: address, status: 404 },
-          'a crawler asked for a page that does not exist'
-        )
+        log.warn({ host, path, status: 404 }, 'a crawler asked for a page that does not exist')
         response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
         return
       }
@@ -242,6 +241,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       apiOrigin: `${options.scheme}://api.${authority}`,
       buildId: build.id,
       checksPerMinute: options.checksPerMinute,
+      publicAddresses: options.publicAddresses,
       keepPage: (page: RenderedPage) => {
         rendered = page
       },
@@ -301,11 +301,11 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
 }
 
 /**
- * Returns the version of a company's configuration. A cached page is used only for the version for
+ * Returns the version of a company's configuration. Changes when the company is suspended. A cached page is used only for the version for
  * which it was rendered. Includes the company's id, because a host may move to another company.
  */
 function versionOf({ company_id, config }: Owner): string {
-  return `${company_id} ${config.id} ${config.version}`
+  return [company_id, config.id, config.version, config.paused?.verification].join(' ')
 }
 
 function target(request: IncomingMessage): { path: string; query: string } {

@@ -13,11 +13,25 @@ export function guardAgainstOtherBuilds(): void {
     const { loader } = event
     event.loader = async () => {
       await loader()
+      // the browser would replace the page by its own page about errors
+      if (event.defaultPrevented && (await isUnreachable(event.to))) {
+        const { showToast } = await import('../kit/toasts.ts')
+        showToast(shellTranslator()('shell.offlinePage'))
+        return new Promise(() => {})
+      }
       if (event.defaultPrevented || !isForeign(event)) return
       if (!(await confirmPageUnload())) return new Promise(() => {}) // never resolves, so the page stays
       event.preventDefault()
     }
   })
+}
+
+async function isUnreachable(page: URL): Promise<boolean> {
+  if (page.origin !== location.origin) return false
+  return fetch(page, { method: 'HEAD' }).then(
+    () => false,
+    () => true
+  )
 }
 
 function isForeign(event: TransitionBeforePreparationEvent): boolean {

@@ -11,6 +11,12 @@ export function dropActionOf({ dataset }: HTMLElement): DropAction | undefined {
   return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined
 }
 
+/** Returns the action of the whole page during a drag, if the page's own zone is the only one. */
+export function wholePageAction(): DropAction | undefined {
+  const name = document.documentElement.dataset['dragging']
+  return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined
+}
+
 /**
  * Returns the id of the company whose people the current page lists or imports. Undefined on other
  * pages.

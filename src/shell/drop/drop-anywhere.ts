@@ -3,7 +3,8 @@ import {
   companyIdOfUsersPage,
   type DropAction,
   dropActionOf,
-  dropTargetSelector
+  dropTargetSelector,
+  wholePageAction
 } from './drop-actions.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
@@ -22,11 +23,10 @@ export function startDropAnywhere(): void {
     if (event.relatedTarget === null) end()
   })
   addEventListener('drop', event => {
-    const target = targetOf(event)
+    const to = actionOf(event)
     end()
     if (!carriesFiles(event) || !event.dataTransfer) return
     event.preventDefault()
-    const to = target && dropActionOf(target)
     if (to) void hand(to, event.dataTransfer)
   })
   // no other event reports that a drag ended outside the window or by Escape
@@ -59,7 +59,7 @@ function offer(event: DragEvent): void {
   if (!carriesFiles(event)) return
   event.preventDefault()
   const target = targetOf(event)
-  if (event.dataTransfer) event.dataTransfer.dropEffect = target ? 'copy' : 'none'
+  if (event.dataTransfer) event.dataTransfer.dropEffect = actionOf(event) ? 'copy' : 'none'
   drag = { target }
   void show()
 }
@@ -95,6 +95,12 @@ async function handleOf(item: DataTransferItem): Promise<FileSystemFileHandle | 
   } catch {
     return undefined // files that are not on the disk, such as pasted pictures, have none
   }
+}
+
+/** Returns what a drop does. Where the page's own zone does all there is to do, it is everywhere. */
+function actionOf(event: DragEvent): DropAction | undefined {
+  const target = targetOf(event)
+  return target ? dropActionOf(target) : wholePageAction()
 }
 
 function carriesFiles(event: DragEvent): boolean {

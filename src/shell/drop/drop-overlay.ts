@@ -23,12 +23,17 @@ const smallestSide = 96
 
 /**
  * Shows the targets on which files can be dropped, and highlights the target `highlightedTarget`,
- * if any. Call it again after scrolling. The targets are placed beside the page's own drop zones,
- * which also accept files.
+ * if any. Call it again after scrolling. The page's own drop zones also accept files, so an action
+ * of theirs is not offered again.
  */
 export function showDropTargets(highlightedTarget: HTMLElement | undefined): void {
   drawTargets()
-  mark(highlightedTarget)
+  const { dragging } = document.documentElement.dataset
+  mark(
+    highlightedTarget ??
+      document.querySelector<HTMLElement>(`[data-drop-zone='${dragging}']`) ??
+      undefined
+  )
 }
 
 export function hideDropTargets(): void {
@@ -42,18 +47,31 @@ function drawTargets(): void {
   const shown = [...document.querySelectorAll<HTMLElement>(dropZoneSelector)].flatMap(zone => {
     label(zone)
     const box = visibleBox(zone)
-    return box ? [box] : []
+    const action = dropActionOf(zone)
+    return box && action ? [{ ...box, action }] : []
   })
-  document.documentElement.dataset['dragging'] = ''
+  const offered = targets().filter(name => !shown.some(({ action }) => action === name))
+  // where the page's own zone does all there is to do, the whole page is that zone
+  const [only] = offered.length === 0 ? shown : []
+  document.documentElement.dataset['dragging'] = only?.action ?? ''
+  if (only) {
+    overlay()?.remove()
+    return
+  }
   const strip = largestFreeStrip(shown, { width: innerWidth, height: innerHeight })
   if (!strip) {
     overlay()?.remove()
     return
   }
-  const box = overlay() ?? open()
+  const box = overlay() ?? open(offered)
   const { left, top, right, bottom } = strip
   const inset = [top, innerWidth - right, innerHeight - bottom, left]
-  box.style.setProperty('inset', inset.map(length => `${length}px`).join(' '))
+  const sides = inset.map(length => `${length}px`).join(' ')
+  // one target is the whole page but for the zones, and its words stand where most room is
+  box.toggleAttribute('data-whole', offered.length === 1)
+  box.style.setProperty('inset', offered.length === 1 ? '0' : sides)
+  box.style.setProperty('clip-path', offered.length === 1 ? outside(shown) : 'none')
+  box.style.setProperty('--words', sides)
 }
 
 function mayDeposit(): boolean {
@@ -69,9 +87,9 @@ function label(zone: HTMLElement): void {
   zone.dataset['hint'] = t(`shell.drop.${name}Hint`)
 }
 
-function open(): HTMLElement {
+function open(offered: readonly DropAction[]): HTMLElement {
   const t = shellTranslator()
-  const parts = targets().map(name => {
+  const parts = offered.map(name => {
     const title = createElement('p', {}, t(`shell.drop.${name}`))
     const hint = createElement('p', {}, t(`shell.drop.${name}Hint`))
     return createElement('div', { 'data-target': name }, title, hint)
@@ -85,6 +103,14 @@ function open(): HTMLElement {
 function targets(): DropAction[] {
   if (companyIdOfUsersPage() !== undefined) return ['import']
   return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
+}
+
+/** Returns the CSS shape of the window without the boxes and the gap around them. */
+function outside(boxes: readonly Box[]): string {
+  const holes = boxes.map(({ left, top, right, bottom }) => {
+    return `M${left - gap} ${top - gap}H${right + gap}V${bottom + gap}H${left - gap}Z`
+  })
+  return `path(evenodd, "M0 0H${innerWidth}V${innerHeight}H0Z${holes.join('')}")`
 }
 
 function overlay(): HTMLElement | null {

@@ -1,6 +1,5 @@
 import type { Company, CompanyDetails, ListedCompany } from '../../contract/companies.ts'
 import type { Group } from '../../contract/groups.ts'
-import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { withPasswordConfirmation } from '../confirmation.ts'
@@ -137,8 +136,8 @@ export function reloadCompany(id: string): Promise<Company> {
 }
 
 /** Suspends a company, or changes the reason of its suspension. */
-export async function suspendCompany(id: string, reason: DisabledReason): Promise<void> {
-  await showAnswer(callAdminApi('suspendCompany', { id, reason }))
+export async function suspendCompany(input: CallInput<'suspendCompany'>): Promise<void> {
+  await showAnswer(callAdminApi('suspendCompany', input))
 }
 
 /** Ends the suspension of a company. */

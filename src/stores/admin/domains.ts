@@ -58,6 +58,12 @@ export async function findDomain(host: string): Promise<Domain | undefined> {
   return found.find(each => each.host === host)
 }
 
+/** Returns whether a company has no verified domain besides wildcards and `localhost` names. */
+export async function isServedAtLocalhostOnly(company: string): Promise<boolean> {
+  const served = await callAdminApi('listDomains', { id: company, state: 'verified', limit: 200 })
+  return served.every(({ host }) => host.startsWith('*') || /(?:^|\.)localhost$/.test(host))
+}
+
 /**
  * Changes a domain if it still has the version that the person has seen. Otherwise throws
  * `changed_meanwhile`.

@@ -408,6 +408,13 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     },
     pauseAll: () => forEach(entry => pause(entry, 'person')),
     resumeAll: () => forEach(resume),
+    /** Tries again the deposits that wait because a limit is reached. */
+    resumeLimited(): void {
+      for (const entry of list) {
+        const state = entry.$state.get()
+        if (state.status === 'paused' && state.by === 'limit') resume(entry)
+      }
+    },
     cancelAll: () => forEach(cancel),
     retryAll: () => forEach(retry),
     /**

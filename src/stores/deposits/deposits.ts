@@ -1,5 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
+import type { OwnAccount } from '../../contract/users.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { browserEnvironment } from '../environment.ts'
@@ -15,7 +16,7 @@ import {
   signedInUserId,
   userLockOrChannelName
 } from '../sessions.ts'
-import { refreshUser } from '../signed-in-user.ts'
+import { $user, refreshUser } from '../signed-in-user.ts'
 import {
   sendUploadRequest,
   type UploadRequest,
@@ -212,14 +213,28 @@ function start(): void {
     loadRequests()
   })
   // updates the person's remaining limits at once, without waiting for the periodic refresh
-  queue.$summary.subscribe(({ active, done }, before) => {
-    if (active === 0 && done > 0 && before?.active) void refreshUser()
+  queue.$summary.subscribe(({ active, done, paused }, before) => {
+    if (active === 0 && done + paused > 0 && before?.active) void refreshUser()
+  })
+  // the limit was raised, or a new period has begun
+  $user.subscribe((user, before) => {
+    if (user && before && hasMoreLeft(user.usage_remaining, before.usage_remaining)) {
+      queue.resumeLimited()
+    }
   })
   addEventListener('online', queue.retryNow)
   addEventListener('beforeunload', event => {
     const { active, paused, choosing } = queue.updateSummary()
     if (active + paused + choosing > 0) event.preventDefault()
   })
+}
+
+type Remaining = OwnAccount['usage_remaining']
+
+function hasMoreLeft(now: Remaining, before: Remaining): boolean {
+  const grew = (left: number | null, former: number | null) =>
+    former !== null && (left === null || left > former)
+  return grew(now.requests, before.requests) || grew(now.storage, before.storage)
 }
 
 /**

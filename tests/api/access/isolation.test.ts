@@ -533,7 +533,8 @@ describe('the catalogue', () => {
     'installation',
     'schema_lock',
     'schema_migration',
-    'setup_code'
+    'setup_code',
+    'certificate_name'
   ]
   const query = async (sql: string) => (await database.owner.query(sql)).rows
 

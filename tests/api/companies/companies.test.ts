@@ -63,7 +63,11 @@ test('lists all companies with their hosts, searched, sorted, filtered and in pa
     demo: false,
     usage: { people: 1, documents: 0, storage: 0, requests: 0 }
   })
-  expect(found[1]?.suspended).toEqual({ reason: 'payment', since: expect.any(String) })
+  expect(found[1]?.suspended).toEqual({
+    reason: 'payment',
+    since: expect.any(String),
+    verification: 'open'
+  })
   const active = await olga.call(listCompanies, { q: 'zoe', state: 'active' })
   expect(active.map(({ id }) => id)).toEqual([made[0]?.id])
   const suspended = await olga.call(listCompanies, { q: 'zoe', state: 'suspended' })
@@ -137,20 +141,39 @@ test('that are suspended are refused every call but keep their pages, until they
   expect(suspended.suspended?.reason).toBe('abuse')
   expect(await stream.ended()).toBeLessThan(5000)
   expect(stream.events.at(-1)?.event).toBe('disabled')
-  await expect(bea.call(getOwnAccount, {})).rejects.toMatchObject({
+  const told = (reason: string) => ({
     code: 'account_disabled',
-    disabled: { scope: 'company', reason: 'abuse' }
+    disabled: { scope: 'company', reason }
   })
+  // only its administrators are told why
+  await expect(bea.call(getOwnAccount, {})).rejects.toMatchObject(told('other'))
+  await expect(app.signIn(bea)).rejects.toMatchObject(told('other'))
+  await grant(bea, 'admin')
+  await expect(bea.call(getOwnAccount, {})).rejects.toMatchObject(told('abuse'))
+  await expect(app.signIn(bea)).rejects.toMatchObject(told('abuse'))
+  await expect(app.signIn({ ...bea, keys: makeKeys() })).rejects.toMatchObject({
+    code: 'login_failed'
+  })
+  await expect(app.signUp(host)).rejects.toMatchObject(told('other'))
   expect((await app.patch(bea, upload, bytes.subarray(4), 4)).status).toBe(403)
+  // strangers can verify, unless the operator turns that off
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const asked = app.call(host, verify, { items: [{ sha256 }] })
-  await expect(asked).rejects.toMatchObject({ code: 'account_disabled' })
-  expect((await app.call(host, getDomainConfig, { domain: host })).company).toBeDefined()
+  const asked = () => app.call(host, verify, { items: [{ sha256 }] })
+  expect((await asked()).items).toHaveLength(1)
+  const paused = async () => (await app.call(host, getDomainConfig, { domain: host })).paused
+  expect(await paused()).toEqual({ verification: 'open' })
+  await olga.call(suspendCompany, { id, reason: 'abuse', verification: 'closed' })
+  await expect(asked()).rejects.toMatchObject(told('other'))
+  expect(await paused()).toEqual({ verification: 'closed' })
   // others go on
   expect((await olga.call(getOwnAccount, {})).id).toBe(olga.id)
 
   const again = await olga.call(suspendCompany, { id, reason: 'payment' })
-  expect(again.suspended).toEqual({ reason: 'payment', since: suspended.suspended?.since })
+  expect(again.suspended).toEqual({
+    reason: 'payment',
+    since: suspended.suspended?.since,
+    verification: 'open'
+  })
   expect((await olga.call(resumeCompany, { id })).suspended).toBeNull()
   expect((await bea.call(getOwnAccount, {})).id).toBe(bea.id)
   expect((await app.patch(bea, upload, bytes.subarray(4), 4)).status).toBe(204)

@@ -117,6 +117,32 @@ test('finds a value in several strings, at an alias and in a long answer', async
   expect(dns.asked.some(({ over }) => over === 'tcp')).toBe(true)
 })
 
+test.for([
+  ['quotes that the panel stored', token => ({ txt: [[`"${token}"`]] }), 'found'],
+  ['typographic quotes and blanks', token => ({ txt: [[` “${token}” `]] }), 'found'],
+  ['upper case', token => ({ txt: [[token.toUpperCase()]] }), 'found'],
+  ['an alias without a TXT record', () => ({ cname: 'app.example.net', txt: [] }), 'no_record']
+] satisfies [string, (token: string) => TxtAnswer, string][])(
+  'understands %s',
+  async ([, answer, outcome]) => {
+    const { id, token, proof } = await claim()
+    dns.set(proof?.name ?? '', answer(token))
+    const { state, check } = await ada.call(checkDomain, { id })
+    expect([state, check?.outcome]).toEqual([
+      outcome === 'found' ? 'verified' : 'unverified',
+      outcome
+    ])
+  }
+)
+
+test('tells which addresses DNS has for the pages and the API', async () => {
+  const { id, host } = await prove()
+  expect((await ada.call(checkDomain, { id })).addresses).toEqual({ pages: [], api: [] })
+  dns.set(host, { a: ['192.0.2.7'] })
+  const { addresses } = await ada.call(checkDomain, { id })
+  expect(addresses).toEqual({ pages: ['192.0.2.7'], api: [] })
+})
+
 test('a wildcard is proved at its base and serves one label', async () => {
   const { host, proof } = await prove('*.wild.fr')
   expect(proof?.name).toBe('_domain-check.wild.fr')

@@ -360,3 +360,74 @@ test('is for administrators', async () => {
   await expect(person.call(createGroup, { name: 'Mine' })).rejects.toMatchObject(refused)
   await expect(person.call(listUsers, { id: company })).rejects.toMatchObject(refused)
 })
+
+const sorted = [
+  'Ægir',
+  'Anna',
+  'Dang',
+  'Đặng Văn',
+  'Lucie',
+  'Łukasz',
+  'Nora',
+  'Œuvre',
+  'Olive',
+  'Øystein',
+  'Zoé'
+]
+const searched = [
+  ['Carte de vœux.pdf', 'voeux'],
+  ['Main d’œuvre.pdf', 'oeuvre'],
+  ['Main d’œuvre, devis', "d'oeuvre"],
+  ['Bail Hauptstraße 5.pdf', 'hauptstrasse'],
+  ['Bail Hauptstrasse 6.pdf', 'HAUPTSTRAẞE'],
+  ['Łódź', 'lodz'],
+  ['Øystein Ødegård', 'odegard'],
+  ['Ægir Þórsson', 'aegir thorsson'],
+  ['ΟΔΟΣ', 'οδός']
+] as const
+
+describe('names', () => {
+  test('are listed as a reader of the Latin script looks for them', async () => {
+    const id = await app.addCompany('Names', 'names.localhost')
+    const olga = await app.signUp('names.localhost')
+    await makeAdmins(app.owner)
+    for (const name of sorted.toReversed()) await olga.call(createGroup, { name })
+    const groups = await olga.call(listGroups, { id, sort: 'name' })
+    expect(groups.map(({ name }) => name).filter(name => sorted.includes(name))).toEqual(sorted)
+    for (const name of sorted.toReversed()) {
+      const person = await app.signUp('names.localhost')
+      await app.owner.query('update "user" set username = $2 where id = $1', [person.id, name])
+    }
+    const people = await olga.call(listUsers, { id, sort: 'name' })
+    expect(
+      people.map(({ username }) => username).filter(name => sorted.includes(name ?? ''))
+    ).toEqual(sorted)
+  })
+
+  test.each(searched)('%s is found by %s', async (name, q) => {
+    const { id } = await ada.call(createGroup, { name })
+    const found = await ada.call(listGroups, { id: company, q })
+    expect(found.map(group => group.id)).toContain(id)
+    await ada.call(deleteGroup, { id })
+  })
+
+  test('differ in more than what a search does not see', async () => {
+    const { id } = await ada.call(createGroup, { name: 'Straßenbau' })
+    await expect(ada.call(createGroup, { name: 'STRASSENBAU' })).rejects.toMatchObject({
+      code: 'name_taken'
+    })
+    await ada.call(deleteGroup, { id })
+  })
+})
+
+test.each([[1.5], [0.1]])('a limit of %s requests is no whole number', async max_requests => {
+  for (const make of [
+    () => newGroup({ max_requests }),
+    async () => ada.call(updateGroup, { id: (await newGroup()).id, max_requests })
+  ]) {
+    await expect(make()).rejects.toMatchObject({
+      code: 'invalid_input',
+      fields: { max_requests: { rule: 'integer' } }
+    })
+  }
+})

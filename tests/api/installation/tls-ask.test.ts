@@ -73,6 +73,27 @@ test('allows certificates for served hosts and their APIs alone', async () => {
   }
 })
 
+test('allows 40 new names a week below a wildcard, and names that were allowed before always', async () => {
+  const id = await makeDomain(app.owner, app.companies['acme.localhost'], '*.budget.fr')
+  app.deps.signals.domains.send('*.budget.fr')
+  await vi.waitFor(async () => expect(await ask('first.budget.fr')).toBe(200))
+  // a scanner asks for many at once
+  const names = Array.from({ length: 60 }, (_, at) => `n${at}.budget.fr`)
+  const answers = await Promise.all(names.map(ask))
+  expect(answers.filter(status => status === 200)).toHaveLength(39)
+  expect(answers.filter(status => status === 403)).toHaveLength(21)
+  const allowed = names[answers.indexOf(200)] ?? ''
+  expect([await ask(allowed), await ask('first.budget.fr')]).toEqual([200, 200])
+  expect(await ask('new.budget.fr')).toBe(403)
+  // a domain of its own needs no budget
+  await makeDomain(app.owner, app.companies['acme.localhost'], 'own.budget.fr')
+  app.deps.signals.domains.send('own.budget.fr')
+  await vi.waitFor(async () => expect(await ask('own.budget.fr')).toBe(200))
+  app.wait(8 * 24 * 3600)
+  expect(await ask('new.budget.fr')).toBe(200)
+  await app.owner.query('delete from domain where id = $1', [id])
+})
+
 test('refuses a host that no longer counts, and says so in the log once a minute', async () => {
   const id = await makeDomain(app.owner, app.companies['acme.localhost'])
   const host = await hostOf(id)
@@ -82,7 +103,9 @@ test('refuses a host that no longer counts, and says so in the log once a minute
   app.deps.signals.domains.send(host)
   await vi.waitFor(async () => expect(await ask(host)).toBe(403))
   for (let at = 0; at < 20; at++) await ask(`scan${at}.example.org`)
-  const logged = app.logged.filter(({ text }) => text.startsWith('a certificate was refused'))
+  const logged = app.logged.filter(({ text }) =>
+    text.startsWith('a certificate was refused: the host')
+  )
   expect(logged.map(({ facts }) => facts)).toEqual([
     { domain: expect.stringContaining('.example.'), refused: 1 }
   ])

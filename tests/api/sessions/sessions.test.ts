@@ -460,7 +460,7 @@ test('answers everybody of a suspended company within a second', async () => {
   ])
   await expect(own.call('localhost', getOwnAccount, {}, { token })).rejects.toMatchObject({
     code: 'account_disabled',
-    disabled: { scope: 'company', ...mark }
+    disabled: { scope: 'company', reason: 'other', since: mark.since }
   })
   await expect(own.signUp('demo.localhost')).resolves.toHaveProperty('id')
 })

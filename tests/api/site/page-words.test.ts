@@ -33,7 +33,8 @@ beforeAll(async () => {
     port: undefined,
     log: app.deps.log,
     build: await readAstroBuild('dist'),
-    checksPerMinute: 60
+    checksPerMinute: 60,
+    publicAddresses: []
   })
   await writeWords('acme.localhost')
   await writeWords('beta.localhost')

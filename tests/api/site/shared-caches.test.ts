@@ -50,7 +50,8 @@ beforeAll(async () => {
     port: undefined,
     log: app.deps.log,
     build,
-    checksPerMinute: 60
+    checksPerMinute: 60,
+    publicAddresses: []
   })
   companies = await Promise.all(
     hosts.map(async host => {

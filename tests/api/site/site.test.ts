@@ -363,7 +363,7 @@ test('gives crawlers the status of an error and no page, and logs it', async () 
   const lost = await get('/en/nothing', crawler)
   expect(lost.status).toBe(404)
   expect(await lost.text()).toBe('')
-  expect(logged).toMatchObject([{ status: 404 }])
+  expect(logged).toMatchObject([{ status: 404, path: '/en/nothing' }])
   expect(site.stats().rendered).toBe(0)
   company.fails = () => new AppError('unavailable', 'busy')
   const failed = await get('/en/verify', crawler)
@@ -412,7 +412,8 @@ async function startSite() {
     port,
     log: { warn: keep, error: keep },
     build: built,
-    checksPerMinute: 60
+    checksPerMinute: 60,
+    publicAddresses: []
   })
   const send = (
     method: string,

@@ -30,7 +30,7 @@ async function makeGroup(company: string, member: string): Promise<string> {
 /** Verifies a fingerprint on the page. Returns the element with the verdict. */
 async function verdictOn(page: Page, fingerprint: string) {
   await page.goto(`${homeAddress()}/verify`)
-  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+  await expect(page.getByRole('button', { name: 'Verify', exact: true })).toBeEnabled()
   const field = page.locator('[name=fingerprint]')
   await field.fill(fingerprint)
   await field.press('Enter')

@@ -100,7 +100,7 @@ test('an operator creates a company, whose administrator proves and brands a hos
   await field.fill(password)
   await field.press('Enter')
   await expect(dialog).toHaveCount(0)
-  await expect(page.getByText(/host name cannot be used|uses this host name/)).toBeVisible()
+  await expect(page.getByText(/domain cannot be used|uses this domain/)).toBeVisible()
   // once confirmed, the refused call is made again with its key
   expect(keys).toEqual([expect.any(String), expect.any(String), keys[1]])
   expect(keys[1]).not.toBe(keys[0])
@@ -213,14 +213,14 @@ async function proveHost(
   await inspectInBothSchemes(page)
   await follow(page, 'link', 'New domain')
   await expect(title(page, 'New domain')).toBeFocused()
-  await type(page, 'Host name', host)
+  await type(page, 'Domain', host)
   await expect(
     page.getByText(`Pages will be at ${host}, and the API at api.${host}.`)
   ).toBeVisible()
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\?step=records$/)
   await expect(title(page, host)).toBeFocused()
-  const record = page.getByRole('listitem').filter({ hasText: 'Proves that the host is yours' })
+  const record = page.getByRole('listitem').filter({ hasText: 'Verifies that the domain is yours' })
   const name = `_domain-check.${host}`
   await expect(record.getByText('_domain-check.archive', { exact: true })).toBeVisible()
   await expect(record.getByText(name, { exact: true })).toBeVisible()
@@ -230,7 +230,7 @@ async function proveHost(
 
   await follow(page, 'button', 'Copy value')
   await follow(page, 'button', 'I added them')
-  await expect(page.getByRole('heading', { name: 'Check the proof' })).toBeFocused()
+  await expect(page.getByRole('heading', { name: 'Check DNS' })).toBeFocused()
   await expect(page.getByText(`DNS does not know ${name} yet.`)).toBeVisible()
   dns.set(name, { txt: [['another value']] })
   await follow(page, 'button', 'Check now')
@@ -239,7 +239,7 @@ async function proveHost(
   dns.set(name, { txt: [['another value'], [value]] })
   // this page asks again by itself
   await inspectInBothSchemes(page)
-  await expect(page.getByText(`${host} is yours. Its pages are live.`)).toBeVisible({
+  await expect(page.getByText(`${host} is yours.`)).toBeVisible({
     timeout: 60_000
   })
   await expect.poll(() => mainColor(visitor, siteOf(host))).toBe('#d24011')
@@ -323,7 +323,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   await expect.poll(colour).toBe('#bd5900')
 
   await follow(page, 'button', 'Continue')
-  await expect(page.getByText(`${host} is live.`)).toBeVisible()
+  await expect(page.getByText(`${host} is verified.`)).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Go live' })).toBeFocused()
   await tabTo(page, 'link', `Open ${host}`)
   await follow(page, 'button', 'Settings of this domain')
@@ -406,10 +406,11 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
   await inspectInBothSchemes(page)
   const host = `docs-${crypto.randomUUID().slice(0, 8)}.fr`
   await createCompany(page, own, { name, host, email: newEmail() }, 'fr')
-  await expect(page.getByText(`${host} n’est pas encore validé`)).toBeVisible()
-  const proof = page.getByRole('link', { name: 'Valider le domaine' })
-  await expect(proof).toHaveAttribute('href', /\/fr\/admin\/[0-9a-f-]+\/domains\/[0-9a-f-]+$/)
-  await expect(page.getByText(`_domain-check.${host}`)).toBeVisible()
+  await expect(page.getByText('1 domaine n’est pas encore validé')).toBeVisible()
+  // never beside “Everything is in order”
+  await expect(page.getByText('Tout est en ordre.')).toHaveCount(0)
+  const unverified = page.locator('[data-kind=domains_unverified]').getByRole('link', { name: host })
+  await expect(unverified).toHaveAttribute('href', /\/fr\/admin\/[0-9a-f-]+\/domains\/[0-9a-f-]+$/)
   await expect(banner(page)).toContainText(`Vous agissez dans ${name} en tant qu’opérateur.`)
   await inspectInBothSchemes(page)
   await page.getByRole('button', { name: 'Suspendre…' }).click()

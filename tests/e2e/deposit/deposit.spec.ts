@@ -112,7 +112,7 @@ test('tells of a file that was deposited before, and deposits it again', async (
   await page.getByRole('button', { name: 'Dismiss' }).click()
   await chooseFiles(page, path)
   await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
-  await expect(row.getByRole('link', { name: /View it/ })).toHaveAttribute(
+  await expect(row.getByRole('link', { name: /View details/ })).toHaveAttribute(
     'href',
     /^\/en\/history\?request=[\da-f-]{36}$/
   )
@@ -131,7 +131,9 @@ test('records a file once that stands twice in one choice', async ({ page }) => 
   const files = ['one.txt', 'same.txt'].map(name => textFile(name, text))
   await chooseFiles(page, files)
   // whichever was read first
-  await expect(page.getByRole('heading', { name: '1 recorded, 1 deposited before' })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: '1 document recorded, 1 deposited before' })
+  ).toBeVisible()
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
   await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
 })
@@ -175,12 +177,12 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   expect(sent).toBe(1)
 
   await rowOf(page, 'stairs.bmp')
-    .getByRole('button', { name: /Keep the original/ })
+    .getByRole('button', { name: /Deposit the original/ })
     .click()
   await expect(rowOf(page, 'stairs.bmp').getByText('Recorded', { exact: true })).toBeVisible()
   await expect(rowOf(page, 'stairs.bmp').getByRole('button', { name: /^Download: / })).toBeVisible()
   await page.getByRole('button', { name: 'Deposit all reduced copies (2)' }).click()
-  await expect(page.getByRole('heading', { name: '4 recorded' })).toBeVisible()
+  await expect(page.locator('[data-stamp]').getByText('4 documents recorded')).toBeVisible()
   await expect(page.getByRole('button', { name: /Download the reduced copy/ })).toHaveCount(2)
 })
 
@@ -212,7 +214,7 @@ test('takes a folder by a button, with the paths in it and without system files'
   for (const path of paths) await writeFile(join(chosen, path), `${path} ${Math.random()}`)
   await openDesk(page)
   await page.getByLabel('Choose a folder').setInputFiles(chosen)
-  await expect(page.getByRole('heading', { name: '2 recorded' })).toBeVisible()
+  await expect(page.locator('[data-stamp]').getByText('2 documents recorded')).toBeVisible()
   await expect(page.getByText('3 system files were skipped.')).toBeVisible()
   await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
   await page.goto('/en/history')
@@ -266,14 +268,16 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
       return centerOf(page.locator('[data-target=deposit]'))
     })
     await expect(page).toHaveURL(/\/en\/deposit$/)
-    await expect(page.getByRole('heading', { name: '131 recorded' })).toBeVisible({
+    await expect(page.locator('[data-stamp]').getByText('131 documents recorded')).toBeVisible({
       timeout: 120_000
     })
   })
 
   await test.step('a paste on the deposit page deposits', async () => {
     await paste(page, 'pasted.txt')
-    await expect(rowOf(page, 'pasted.txt').or(page.getByText('132 recorded')).first()).toBeVisible()
+    await expect(
+      rowOf(page, 'pasted.txt').or(page.getByText('132 documents recorded')).first()
+    ).toBeVisible()
   })
 
   await test.step('who is signed out can verify only', async () => {

@@ -7,20 +7,20 @@ test.describe('drawer', () => {
     page
   }) => {
     await page.goto('/en?email=ada%40example.com&username=Ada&other=1#part')
-    expect(await entries(page)).toEqual(['Sign in', 'Verify', 'Sign up'])
+    expect(await entries(page)).toEqual(['Sign in', 'Verify', 'Create an account'])
     const drawer = page.getByRole('navigation', { name: 'Main navigation' })
     const carried = '?email=ada%40example.com&username=Ada#part'
     await expect(drawer.getByRole('link', { name: 'Sign in' })).toHaveAttribute(
       'href',
       `/en/sign-in${carried}`
     )
-    await expect(drawer.getByRole('link', { name: 'Sign up' })).toHaveAttribute(
+    await expect(drawer.getByRole('link', { name: 'Create an account' })).toHaveAttribute(
       'href',
       `/en/sign-up${carried}`
     )
     await expect(drawer.getByRole('link', { name: 'Verify' })).toHaveAttribute('href', '/en/verify')
     await expect(drawer.getByText('left', { exact: false })).toBeHidden()
-    await drawer.getByRole('link', { name: 'Sign up' }).click()
+    await drawer.getByRole('link', { name: 'Create an account' }).click()
     await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
     await expect(page.getByLabel('Username')).toHaveValue('Ada')
   })

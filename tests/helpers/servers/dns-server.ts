@@ -7,6 +7,8 @@ export type TxtAnswer =
   | { txt: string[][] }
   /** A CNAME record that leads to another name, and the TXT records of that name. */
   | { cname: string; txt: string[][] }
+  /** The IPv4 addresses of the name. */
+  | { a: string[] }
   /** Over UDP, the answer is empty and marked as truncated. Over TCP, it contains these records. */
   | { truncated: string[][] }
   | 'no name'
@@ -93,6 +95,9 @@ function codeOf(found: TxtAnswer): number {
 
 function recordsOf(found: TxtAnswer, over: 'udp' | 'tcp'): Buffer[] {
   if (typeof found === 'string') return []
+  if ('a' in found) {
+    return found.a.map(address => record(pointer, 1, Buffer.from(address.split('.').map(Number))))
+  }
   if ('truncated' in found) {
     return over === 'udp'
       ? []

@@ -58,3 +58,18 @@ test('knows no short names where the zone is unknown', () => {
     ['A', undefined, 'api.docs.acme.fr']
   ])
 })
+
+test('gives each address of the server a record, where there is no name to point to', () => {
+  const records = dnsRecords({
+    host: 'acme.fr',
+    proof: { ...proof, name: '_domain-check.acme.fr' },
+    server: undefined,
+    addresses: ['192.0.2.7', '2001:db8::7']
+  })
+  expect(records.slice(1).map(({ type, name, value }) => [type, name, value])).toEqual([
+    ['A', 'acme.fr', '192.0.2.7'],
+    ['AAAA', 'acme.fr', '2001:db8::7'],
+    ['A', 'api.acme.fr', '192.0.2.7'],
+    ['AAAA', 'api.acme.fr', '2001:db8::7']
+  ])
+})

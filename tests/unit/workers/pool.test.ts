@@ -145,3 +145,26 @@ function quieten() {
   onTestFinished(() => log.mockRestore())
   return log
 }
+
+test('starts a worker ahead, and forgets one that could not be loaded', async () => {
+  const { ask, workers, worker } = makePool(2)
+  ask.prepare()
+  ask.prepare()
+  expect(workers).toHaveLength(1)
+  const first = ask('a')
+  await vi.waitFor(() => expect(worker(0).asked).toEqual(['a']))
+  worker(0).say({ kind: 'done', result: 'A' })
+  expect(await first).toBe('A')
+  expect(workers).toHaveLength(1)
+
+  const lost = makePool(2)
+  vi.spyOn(console, 'error').mockReturnValue()
+  lost.ask.prepare()
+  lost.worker(0).fail()
+  expect(lost.worker(0).ended).toBe(true)
+  lost.ask.prepare()
+  const asked = lost.ask('b')
+  await vi.waitFor(() => expect(lost.worker(1).asked).toEqual(['b']))
+  lost.worker(1).fail()
+  await expect(asked).rejects.toMatchObject({ code: 'offline' })
+})

@@ -1,11 +1,10 @@
 import type * as z from 'zod/mini'
-import { toDisabledState } from '../../../contract/kit/disabled.ts'
 import type { Endpoint } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Tenant } from '../../domain/deps.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import { looksLikeApiKey } from '../../domain/sessions/api-key-secrets.ts'
-import { authenticate } from '../../domain/sessions/authentication.ts'
+import { accountDisabledError, authenticate } from '../../domain/sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 import { invalidFieldError, parseFields } from './refused-fields.ts'
@@ -39,7 +38,6 @@ export async function admitCaller(
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
-  refuseSuspendedCompany(tenant, route)
   const person = await authenticate(deps, tenant, token, inFlight).catch(async (error: unknown) => {
     const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
     if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
@@ -73,14 +71,13 @@ export function requirePasswordConfirmation(person: AuthenticatedCaller, route: 
 }
 
 /**
- * Throws `account_disabled` when the company is suspended, unless the route is also open to
- * suspended companies.
+ * Throws `account_disabled`, without the reason, when the company is suspended, unless the route is
+ * also open to suspended companies. For calls without a token.
  */
 export function refuseSuspendedCompany({ disabled }: Tenant, route: AccessRules): void {
-  if (!disabled || route.suspended) return
-  throw new AppError('account_disabled', 'The company is suspended', {
-    disabled: toDisabledState('company', disabled)
-  })
+  if (!disabled || route.suspended === true) return
+  if (route.suspended === 'verification' && disabled.verification !== 'closed') return
+  throw accountDisabledError('company', disabled)
 }
 
 /**

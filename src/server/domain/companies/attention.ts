@@ -24,11 +24,6 @@ type Finding = Omit<AttentionItem, 'kind'> | undefined
 const nearShare = 0.8
 /** A response lists at most this many limits, and at most this many domains in each state. */
 const mostNamed = 5
-/**
- * How long a host may be claimed without proof of ownership before it needs attention, in
- * milliseconds.
- */
-const proofDelayMs = 24 * 3_600_000
 const mailDelayMs = 5 * 60_000
 /**
  * How long a mail may wait before the delay is an error and no longer a warning, in milliseconds.
@@ -309,8 +304,7 @@ const domainSeverities = {
  * Finds the domains that are not served or soon will not be. Returns one item for all domains in
  * the same state, such as `unverified` or `failing`.
  */
-async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<AttentionItem[]> {
-  const claimedBefore = new Date(now.getTime() - proofDelayMs)
+async function findDomains(tx: Tx): Promise<AttentionItem[]> {
   const { rows } = await sql<{
     state: keyof typeof domainSeverities
     count: number
@@ -328,7 +322,6 @@ async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Att
           from domain
          where company_id = ${tx.companyId} and (verified_at is null or failing_since is not null)
       ) domain
-     where state <> 'unverified' or since < ${claimedBefore}
      group by state order by state`.execute(tx)
   return rows.map(({ state, since, ...found }) => ({
     kind: `domains_${state}` as const,

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, type Updateable } from 'kysely'
 import type { Company, CompanyDetails, ListedCompany } from '../../../contract/companies.ts'
+import type { SuspendedVerification } from '../../../contract/domains.ts'
 import type { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { countRows, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
-import type { Database, DisabledMark } from '../../db/schema.ts'
+import type { Database, SuspensionMark } from '../../db/schema.ts'
 import {
   inCompany,
   inNoCompany,
@@ -30,7 +31,7 @@ interface CompanyRow {
   search: string
   created_at: Date
   version: number
-  disabled: DisabledMark | null
+  disabled: SuspensionMark | null
   is_demo: boolean
 }
 
@@ -188,7 +189,8 @@ function selectCompanies(tx: TxWithoutCompany) {
 function companyOf(row: Omit<CompanyRow, 'search'>, domains: Domains): Company {
   const { id, name, version, created_at, disabled, is_demo } = row
   const created = created_at.toISOString()
-  return { id, version, name, created, ...domains, suspended: disabled, demo: is_demo }
+  const suspended = disabled && { verification: 'open' as const, ...disabled }
+  return { id, version, name, created, ...domains, suspended, demo: is_demo }
 }
 
 interface Renaming extends AdminCall, ExpectedVersion {
@@ -233,18 +235,25 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
 
 /**
  * Suspends a company. The calls of its people are refused from now on, and their event streams end.
+ * Strangers can still verify documents if `verification` is `open`.
  * Throws `own_company` for the operator's own company. This also protects the other operators,
  * because all operators belong to one company.
  */
 export async function suspendCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by, reason }: AdminCall & { reason: DisabledReason }
+  {
+    company_id,
+    by,
+    reason,
+    verification = 'open'
+  }: AdminCall & { reason: DisabledReason; verification?: SuspendedVerification | undefined }
 ): Promise<Company> {
   if (by.company_id === company_id) {
     throw new AppError('own_company', 'Nobody suspends the company that they belong to')
   }
   return changeCompany(deps, company_id, async (tx, { disabled }) => {
-    const mark = { reason, since: disabled?.since ?? deps.clock().toISOString() }
+    const since = disabled?.since ?? deps.clock().toISOString()
+    const mark: SuspensionMark = { reason, since, verification }
     const [before, after] = [{ suspended: disabled }, { suspended: mark }]
     addAuditEntry(tx, deps, { by, action: 'company.suspend', target: company_id, before, after })
     return { disabled: JSON.stringify(mark) }
@@ -273,7 +282,7 @@ async function changeCompany(
   company_id: CompanyId,
   decide: (
     tx: Tx,
-    present: { name: string; version: number; disabled: DisabledMark | null }
+    present: { name: string; version: number; disabled: SuspensionMark | null }
   ) => Promise<Updateable<Database['company']>>
 ): Promise<Company> {
   return inCompany(deps.db, company_id, async tx => {

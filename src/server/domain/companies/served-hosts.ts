@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
+import type { SuspensionMark } from '../../db/schema.ts'
 import { inCompany, inNoCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import type { DomainRow } from './domain-rows.ts'
@@ -289,6 +290,20 @@ async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
   return new Set(result.rows.map(({ host }) => host))
 }
 
+/** Returns all hosts and wildcards on which pages are served now, with the names of their companies. */
+export async function listHostsWithCompanies(
+  deps: Pick<Deps, 'db' | 'settings'>
+): Promise<{ host: string; company: string }[]> {
+  const found = await Promise.all(
+    [...(await listHosts(deps))].sort().map(host => findTenant(deps, host))
+  )
+  return found.flatMap(tenant => {
+    const hasLeftLocalhost = tenant?.hasOwnDomain && !tenant.keepsLocalhost
+    if (!tenant || (hasLeftLocalhost && isLocalhost(tenant.host) && !deps.settings.dev)) return []
+    return [{ host: tenant.host, company: tenant.config.company }]
+  })
+}
+
 type ConfigColumn =
   | ('name' | 'title' | 'public' | 'locale' | 'theme')
   | ('contact' | 'privacy' | 'terms' | 'version')
@@ -298,7 +313,7 @@ interface HostRow extends Pick<DomainRow, 'host' | ConfigColumn> {
   domain_id: string
   company_id: string
   company_name: string
-  company_disabled: { reason: string; since: string } | null
+  company_disabled: SuspensionMark | null
   company_demo: boolean
   has_own_domain: boolean
   keeps_localhost: boolean
@@ -416,6 +431,9 @@ function configOf(row: HostRow): DomainConfig {
     ...(row.privacy === null ? {} : { privacy: row.privacy }),
     ...(row.terms === null ? {} : { terms: row.terms }),
     demo: row.company_demo,
+    ...(row.company_disabled && {
+      paused: { verification: row.company_disabled.verification ?? 'open' }
+    }),
     version: row.version
   }
 }

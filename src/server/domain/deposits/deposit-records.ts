@@ -188,6 +188,7 @@ function doneDraft(record: NewDepositRecord, hash: Uint8Array): RequestStateToRe
     facts: {
       ...record.request_facts,
       ...(keep_until === undefined ? {} : { keep_until }),
+      recorded: recordedAt(record).toISOString(),
       leaf_hash: Buffer.from(hash).toString('hex'),
       rung: 'recorded'
     }

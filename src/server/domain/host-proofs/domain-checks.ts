@@ -10,6 +10,7 @@ import {
   isHostProvedByAnyCompany,
   lockDomainRow
 } from '../companies/domain-rows.ts'
+import { isLocalhost } from '../companies/host-names.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
 import {
@@ -35,7 +36,7 @@ type CheckDeps = Pick<
 
 /**
  * Asks DNS for the record that proves who owns a domain, and verifies the domain if the record is
- * there. Asks nothing if the domain needs no record. Throws `not_found` if the company has no such
+ * there. Also asks for the addresses of the host. Throws `not_found` if the company has no such
  * domain, also if it is removed during the check.
  */
 export async function checkDomain(
@@ -44,15 +45,32 @@ export async function checkDomain(
 ): Promise<DomainDetails> {
   await consumeRateLimit(deps, 'domain_check', [company_id, id])
   const domain = await inCompany(deps.db, company_id, tx => readDomain(tx, id))
-  if (domain.proof === null) return domain
+  const addresses = readHostAddresses(deps, domain.host)
+  if (domain.proof === null) return { ...domain, ...(await addresses) }
   const answer = await ask(deps, domain.host)
   const answered = { id, token: domain.proof.value, answer, by }
-  return storeAnswer(() =>
+  const checked = await storeAnswer(() =>
     inCompany(deps.db, company_id, async tx => {
       await applyAnswer(tx, deps, answered)
       return readDomain(tx, id)
     })
   )
+  return { ...checked, ...(await addresses) }
+}
+
+/** Returns the IP addresses of the pages and of the API of a host, if DNS answers. */
+async function readHostAddresses(
+  { dns }: Pick<Deps, 'dns'>,
+  host: string
+): Promise<Pick<DomainDetails, 'addresses'>> {
+  if (!dns || isLocalhost(host)) return {}
+  // a wildcard record answers for any label
+  const name = host.replace('*', 'any')
+  const [pages, api] = await Promise.all([
+    dns.readAddresses(name),
+    dns.readAddresses(`api.${name}`)
+  ])
+  return pages && api ? { addresses: { pages, api } } : {}
 }
 
 /**
@@ -129,7 +147,7 @@ async function applyAnswer(
   const now = deps.clock()
   const hasRecord =
     answer.outcome === 'found' &&
-    (deps.dns === undefined || answer.values.some(value => value.trim() === token))
+    (deps.dns === undefined || answer.values.some(value => unquoted(value) === token))
   const outcome = answer.outcome === 'found' && !hasRecord ? 'other_value' : answer.outcome
   // a failure of the asked servers says nothing about the record
   const isMissing = ['no_name', 'no_record', 'other_value'].includes(outcome)
@@ -179,6 +197,14 @@ async function applyAnswer(
     })
   }
   await queueWaitingInvitations(tx, deps, found.host)
+}
+
+/**
+ * Returns the value of a TXT record as it is compared: without the quotes that some panels store
+ * with it, in lower case. The expected values are hexadecimal digits.
+ */
+function unquoted(value: string): string {
+  return value.replace(/^[^0-9a-z]+|[^0-9a-z]+$/gi, '').toLowerCase()
 }
 
 /**

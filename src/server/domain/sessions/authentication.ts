@@ -51,8 +51,7 @@ export async function authenticate(
   const { company_id } = tenant
   const found = await findSession(deps, { company_id, ...claims }, { caller: inFlight?.caller })
   if (!found) throw sessionEndedError()
-  refuseDisabled('company', found.company_disabled)
-  refuseDisabled('user', found.user_disabled)
+  refuseDisabled(found)
   return {
     id: claims.user_id,
     session_id: claims.session_id,
@@ -92,8 +91,7 @@ async function authenticateKey(
   }
   const { id, user_id, scopes, expires_at, last_used_at } = found
   inFlight?.countPerson(id)
-  refuseDisabled('company', found.company_disabled)
-  refuseDisabled('user', found.user_disabled)
+  refuseDisabled(found)
   if (now.getTime() - (last_used_at?.getTime() ?? 0) > usedMs) {
     await noteUse(deps, { company_id, id, now })
   }
@@ -155,9 +153,8 @@ function findLostRight(
   { person, permissions }: Pick<WatchedCaller, 'person' | 'permissions'>
 ): AppError | undefined {
   if (session?.user_id !== person.id) return sessionEndedError()
-  const { company_disabled, user_disabled } = session
-  if (company_disabled) return accountDisabledError('company', company_disabled)
-  if (user_disabled) return accountDisabledError('user', user_disabled)
+  const disabled = findDisabled(session)
+  if (disabled) return disabled
   if (permissions.every(each => session.permissions?.includes(each))) return undefined
   return new AppError('forbidden', 'A permission was taken away')
 }
@@ -274,14 +271,33 @@ function isLive(
   return tokens_valid_after ? created_at >= tokens_valid_after : pending
 }
 
-function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): void {
-  if (mark) throw accountDisabledError(scope, mark)
+function findDisabled(found: {
+  company_disabled: DisabledMark | null
+  user_disabled: DisabledMark | null
+  permissions: readonly string[] | null
+}): AppError | undefined {
+  const { company_disabled, user_disabled, permissions } = found
+  if (company_disabled) return accountDisabledError('company', company_disabled, permissions)
+  return user_disabled ? accountDisabledError('user', user_disabled) : undefined
 }
 
-/** Returns the error for a call by a disabled person or in a suspended company. */
-export function accountDisabledError(scope: 'user' | 'company', mark: DisabledMark): AppError {
+function refuseDisabled(found: Parameters<typeof findDisabled>[0]): void {
+  const disabled = findDisabled(found)
+  if (disabled) throw disabled
+}
+
+/**
+ * Returns the error for a call by a disabled person or in a suspended company. Only administrators
+ * of a suspended company are told why it is suspended. `permissions` are those of the caller.
+ */
+export function accountDisabledError(
+  scope: 'user' | 'company',
+  mark: DisabledMark,
+  permissions?: readonly string[] | null
+): AppError {
   const who = scope === 'user' ? 'person' : 'company'
+  const isTold = scope === 'user' || permissions?.includes('admin') === true
   return new AppError('account_disabled', `The ${who} is disabled`, {
-    disabled: toDisabledState(scope, mark)
+    disabled: toDisabledState(scope, isTold ? mark : { ...mark, reason: 'other' })
   })
 }

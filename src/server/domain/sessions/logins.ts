@@ -72,9 +72,13 @@ export async function logIn(
     for (const [name, key] of counted) await consumeRateLimit(deps, name, key)
     const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
     if (!account) throw loginFailed(deps, input)
-    const { disabled } = account
-    const done = disabled
-      ? spendChallenge(tx, challenge).then(isFirst => isFirst && { disabled })
+    const { disabled, permissions } = account
+    // people of a suspended company are told so only once they have proved who they are
+    const refusal = disabled
+      ? accountDisabledError('user', disabled)
+      : tenant.disabled && accountDisabledError('company', tenant.disabled, permissions)
+    const done = refusal
+      ? spendChallenge(tx, challenge).then(isFirst => isFirst && { refusal })
       : createSession(tx, deps, input.agent, account, challenge)
     // sent together with the commit
     tx.sendWithCommit(done)
@@ -83,7 +87,7 @@ export async function logIn(
   const outcome = await tried.done
   if (!outcome) throw loginFailed(deps, input)
   for (const [name, key] of tried.counted) await refundRateLimit(deps, name, key)
-  if ('disabled' in outcome) throw accountDisabledError('user', outcome.disabled)
+  if ('refusal' in outcome) throw outcome.refusal
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
   const access_token = await issueAccessToken(deps, tenant, {
@@ -111,6 +115,7 @@ function isDemoKey(
 interface Account {
   user_id: string
   disabled: DisabledMark | null
+  permissions: readonly string[]
   tokens_valid_after: Date
   /** When the unconfirmed sign-up expires. Undefined if the account is a person's. */
   waits_until?: Date
@@ -129,6 +134,7 @@ const personOf = prepareStatement(
       .select([
         'user.id',
         'user.disabled',
+        'user.permissions',
         'user.tokens_valid_after',
         'user_key.key_id',
         'user_key.kdf',
@@ -144,9 +150,9 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   const company_id = tx.companyId
   const [row] = await tx.run(personOf, { company_id, email })
   if (!row) return undefined
-  const { id: user_id, disabled, tokens_valid_after, key_id, kdf, pub_enc } = row
-  const key = { company_id, user_id, key_id, kdf, pub_enc }
-  return { user_id, disabled, tokens_valid_after, key }
+  const { id: user_id, disabled, permissions, tokens_valid_after, ...stored } = row
+  const key = { company_id, user_id, ...stored }
+  return { user_id, disabled, permissions, tokens_valid_after, key }
 }
 
 /** Only this many unconfirmed sign-ups of one e-mail can sign in: the newest ones. */
@@ -193,6 +199,7 @@ async function findWaiting(
   const signUps = rows.map(({ id: user_id, expires_at: waits_until, ...key }) => ({
     user_id,
     disabled: null,
+    permissions: [],
     tokens_valid_after: new Date(0),
     waits_until,
     key: { company_id, user_id, ...key }

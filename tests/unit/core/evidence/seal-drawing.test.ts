@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { drawSeal, type SealDrawing } from '../../../../src/core/evidence/seal-drawing.ts'
 
@@ -25,11 +26,27 @@ describe('a seal', () => {
 
   test('has 16 ticks when it is small', () => {
     const drawing = drawSeal({ kind: 'sealed', leafHash }, 16)
-    expect(lengths(drawing)).toEqual(
-      [...'048c048c048c048c'].map(digit => 3 + 0.75 * Number(`0x${digit}`))
+    // lengths are read from coordinates of two digits
+    expect(lengths(drawing).map(length => Math.round(10 * length) / 10)).toEqual(
+      Array.from({ length: 4 }, () => [1, 8.2, 15.3, 22.5]).flat()
     )
-    expect(drawing.ticks[4]).toBe('M84 50L87 50')
+    expect(drawing.ticks[0]).toBe('M50 27L50 26')
     expect(drawSeal({ kind: 'idle' }, 16).ticks).toHaveLength(16)
+  })
+
+  test('differs visibly at 28 px in 99 of 100 pairs of records', () => {
+    const px = 28 / 100
+    const drawn = (record: number) => {
+      const leafHash = createHash('sha256').update(`record ${record}`).digest('hex')
+      return lengths(drawSeal({ kind: 'sealed', leafHash }, 16))
+    }
+    const pairs = Array.from({ length: 5000 }, (_, at) => [drawn(2 * at), drawn(2 * at + 1)])
+    const visibly = pairs.filter(([one = [], other = []]) => {
+      const differences = one.map((length, at) => px * Math.abs(length - (other[at] ?? length)))
+      return differences.filter(difference => difference > 1.95).length >= 8
+    })
+    expect(visibly.length / pairs.length).toBeGreaterThanOrEqual(0.99)
+    for (const tick of drawn(1)) expect(23 + tick).toBeLessThan(48)
   })
 
   test('has no shape and no mark before there is a record', () => {

@@ -4,6 +4,7 @@ import {
   formatCountdown,
   formatDateTime,
   formatExactTime,
+  formatMoment,
   formatPercent,
   formatSpeed,
   roundTimeLeft,
@@ -141,4 +142,15 @@ test.each([
   [3_607, '1:00:07']
 ])('counts %d seconds down as %s', (seconds, text) => {
   expect(formatCountdown(seconds)).toBe(text)
+})
+
+test.each([
+  ['en', 'Europe/Paris', 'May 3, 2026 at 4:02:07 PM (Paris time)'],
+  ['fr', 'Europe/Paris', '3 mai 2026 à 16:02:07 (heure de Paris)'],
+  ['fr', 'Indian/Reunion', '3 mai 2026 à 18:02:07 (heure de La Réunion)'],
+  ['en', 'America/New_York', 'May 3, 2026 at 10:02:07 AM (Eastern Time)'],
+  ['en', 'UTC', 'May 3, 2026 at 2:02:07 PM (UTC)']
+] as const)('formats a moment for a sentence in %s, %s', (locale, zone, expected) => {
+  const text = formatMoment(new Date('2026-05-03T14:02:07Z'), locale, zone)
+  expect(text.replaceAll('\u00a0', ' ').replaceAll('\u202f', ' ')).toBe(expected)
 })

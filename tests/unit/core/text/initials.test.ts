@@ -10,6 +10,8 @@ test.each([
   ['«Zoé» (Admin)', 'ZA'],
   ['山田 太郎', '山太'],
   ['42 😀', '4😀'],
+  ['Ada Durand — Mairie', 'ADM'],
+  ['Müller & Söhne + Co', 'MSC'],
   ['', ''],
   ['  ', '']
 ])('takes the initials of %j', (username, expected) => {

@@ -7,7 +7,17 @@ test.each([
   ['ΑΘΉΝΑ', 'αθηνα'],
   ['ДОГОВОР', 'договор'],
   ['İstanbul', 'istanbul'],
-  ['ﬁche', 'fiche']
+  ['ﬁche', 'fiche'],
+  ['Carte de vœux.pdf', 'carte de voeux.pdf'],
+  ['Main d’ŒUVRE', "main d'oeuvre"],
+  ['HAUPTSTRAẞE, Hauptstraße', 'hauptstrasse, hauptstrasse'],
+  ['Łódź', 'lodz'],
+  ['Øystein Ødegård', 'oystein odegard'],
+  ['Ægir Þór', 'aegir thor'],
+  ['Đặng Văn', 'dang van'],
+  ['ΟΔΟΣ οδός', 'οδοσ οδοσ'],
+  ['Saint‑Malo – Cancale', 'saint-malo - cancale'],
+  ['Iğdır', 'igdir']
 ])('compares %s as %s', (text, folded) => {
   expect(foldText(text)).toBe(folded)
 })

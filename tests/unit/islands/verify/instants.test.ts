@@ -14,7 +14,7 @@ afterAll(() => {
   process.env.TZ = machineZone
 })
 
-test('the sentence of a verdict shows seconds, the offset of the reader and UTC as text', () => {
+test('the sentence of a verdict has one time, with seconds and the reader’s zone', () => {
   const recorded = '2026-05-03T14:02:07.000Z'
   const description = describeVerdict({
     verdict: 'authentic',
@@ -31,6 +31,6 @@ test('the sentence of a verdict shows seconds, the offset of the reader and UTC 
   )
   const text = html.replace(/<[^>]*>/g, '').replace(/[\u00a0\u202f]/g, ' ')
   expect(text).toBe(
-    'Acme recorded this exact file on May 3, 2026 at 7:32:07 PM UTC+05:30 (2026-05-03 14:02:07 UTC); not one byte has changed since.'
+    'Acme recorded this exact file on May 3, 2026 at 7:32:07 PM (India Standard Time); not one byte has changed since.'
   )
 })

@@ -399,6 +399,24 @@ test('takes another key once the server has refused', async () => {
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
 })
 
+test('goes on once more is left, and leaves what the person has paused', async () => {
+  let full = true
+  const { queue, world, state, add, act } = makeQueue({
+    reserve: async ({ name }) => {
+      if (full) throw new AppError('request_limit_reached', 'full')
+      return { request: requestOf(`r-${name}`, 'uploading', 1), upload: `/uploads/${name}` }
+    }
+  })
+  await add([fileOf('a', 10), fileOf('b', 10)])
+  expect([state(0), state(1)]).toMatchObject([{ by: 'limit' }, { by: 'limit' }])
+  await act('resume', 1)
+  await act('pause', 1)
+  full = false
+  queue.resumeLimited()
+  await world.run()
+  expect(state(0).status).toBe('recording')
+})
+
 test('goes on with the same upload after its room was taken meanwhile', async () => {
   let full = true
   const sent: string[] = []
