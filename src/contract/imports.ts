@@ -50,6 +50,10 @@ export const importLimits = {
    * import (`UserImportOptions`).
    */
   groups: 50,
+  /** Maximum number of unknown groups that are named as reasons why a row is refused. */
+  unknownGroups: 5,
+  /** Maximum number of imports of a company that are kept, in any state. */
+  kept: 200,
   /**
    * Number of days from the creation of an import until the import and its rows are erased. Until
    * then the import can be undone.
@@ -62,10 +66,10 @@ export const importLimits = {
  * - `open`: rows are being stored.
  * - `checking`, `running`, `undoing`: a job is working; `progress` says how far it is.
  * - `checked`: every row has a verdict. Rows can be corrected, and the import can run.
- * - `done`: the run has ended; `result` says what it did. An import whose undo has failed
- *   returns to this state, and `failure` says why.
- * - `failed`: the check or the run has failed, and `failure` says why. It has changed no person,
- *   with the one exception that `ImportFailureReason` names. A new check is possible.
+ * - `done`: the run has ended; `result` says what it did, unless counting it has failed. An import
+ *   whose undo has failed returns to this state, and `failure` says why.
+ * - `failed`: the check or the run has failed, and `failure` says why. It has changed no person. A
+ *   new check is possible.
  * - `undone`: the undo has ended; `undone` says what it did.
  */
 export const ImportState = z.enum([
@@ -114,9 +118,7 @@ export const zeroImportCounts: ImportCounts = {
  *   because somebody has invited a person of the file.
  * - `interrupted`: an error occurred in the server, which has logged it.
  *
- * A failed check, run or undo has changed no person, with one exception. A run stores its changes
- * before it counts them. If the counting still fails after several attempts, the run ends with
- * `interrupted`, although its changes are stored.
+ * A failed check, run or undo has changed no person.
  */
 export const ImportFailureReason = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailureReason = z.infer<typeof ImportFailureReason>
@@ -166,7 +168,7 @@ export const Import = z.object({
    * the import has created. `changed`: existing people who now have the values of their rows.
    * `unchanged`: rows whose values the people had already. `skipped`: rows that were refused or
    * skipped. `differs`: whether these numbers differ from `counts`; pages then show an error.
-   * `null` before the run has ended.
+   * `null` before the run has ended, and if counting has failed.
    */
   result: z.nullable(
     z.object({
@@ -201,7 +203,7 @@ export type UserImportColumn = z.infer<typeof UserImportColumn>
  *   `changed_meanwhile` (the person was invited or changed after the check, so the run skipped the
  *   row).
  * - `username`: `format` (control characters or nothing visible), `too_long`.
- * - `groups`: `unknown` (no group has the name `value`), `too_many`.
+ * - `groups`: `unknown` (no group has the name `value`; at most five are named), `too_many`.
  * - `locale`: `unknown` (neither English nor French).
  */
 export const ImportRowReasonCode = z.enum([
@@ -229,7 +231,11 @@ export type NotUndoneReason = z.infer<typeof NotUndoneReason>
 
 /** The cells of a row as the caller sends them. An absent or empty cell changes nothing. */
 const UserCells = {
-  /** The e-mail, in any spelling that the sign-in accepts. It identifies the person. */
+  /**
+   * The e-mail, in any spelling that the sign-in accepts. It identifies the person. A link
+   * (`mailto:iris@example.com`) and a mailbox (`Iris Vale <iris@example.com>`) are also accepted.
+   * Invisible marks at both ends of all cells are ignored.
+   */
   email: z.string(),
   /** The person's name. If absent, a new person gets the part of the e-mail before the `@`. */
   username: z.optional(z.string()),
@@ -283,7 +289,8 @@ export const listImports = listEndpoint({
 
 /**
  * Creates an import of people. It has no rows yet. Fails with `too_many_imports` if the company has
- * 20 imports that are neither done nor undone.
+ * 20 imports that are neither done nor undone, and with `too_many_kept_imports` if it has 200 imports
+ * in all.
  */
 export const createImport = endpoint({
   method: 'POST',
@@ -302,7 +309,13 @@ export const createImport = endpoint({
     locale: z.optional(z.enum(['en', 'fr']))
   }),
   output: Import,
-  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused', 'too_many_imports']
+  errors: [
+    'host_needed',
+    'idempotency_in_flight',
+    'idempotency_key_reused',
+    'too_many_imports',
+    'too_many_kept_imports'
+  ]
 })
 
 /** Returns an import with its state and counts. */
@@ -318,7 +331,8 @@ export const getImport = endpoint({
  * Stores consecutive rows of an import, the first under the number `from`. Overwrites rows that are
  * stored already. Faulty cells are stored, too: only the check finds them. If the import has been
  * checked already, these rows and all rows with the same e-mails get new verdicts before the call
- * returns. Fails with `import_state` unless the state is `open`, `checked` or `failed`.
+ * returns. Fails with `import_state` unless the state is `open`, `checked` or `failed`, and with
+ * `too_many_import_bytes` if all imports of the company together would take up too much.
  */
 export const storeImportRows = endpoint({
   method: 'PUT',
@@ -333,7 +347,7 @@ export const storeImportRows = endpoint({
       .check(z.minLength(1), z.maxLength(importLimits.rowsPerCall))
   }),
   output: Import,
-  errors: ['import_state', 'import_too_large']
+  errors: ['import_state', 'import_too_large', 'too_many_import_bytes']
 })
 
 /**
@@ -394,7 +408,8 @@ export const skipImportRows = endpoint({
 })
 
 /**
- * Starts the run of a checked import. With `skip_refused`, the run leaves out refused rows, and
+ * Starts the run of a checked import. Fails with `too_many_people` if the company would have more
+ * people than it may have. With `skip_refused`, the run leaves out refused rows, and
  * rows whose person was invited or changed after the check. Without `skip_refused`, the run makes
  * either all changes or none, and the call fails with `import_refused_rows` if a row is refused. A
  * run never grants a permission, never changes a password and never changes an administrator. Fails
@@ -407,7 +422,7 @@ export const runImport = endpoint({
   status: 202,
   input: z.strictObject({ id: Id, skip_refused: z.boolean() }),
   output: Import,
-  errors: ['import_state', 'import_refused_rows']
+  errors: ['import_state', 'import_refused_rows', 'too_many_people']
 })
 
 /**

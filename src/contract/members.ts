@@ -144,7 +144,8 @@ export const deleteMember = endpoint({
 })
 
 /**
- * Sends a new invitation to a person who has not activated the account yet. If no mail server is
+ * Sends a new invitation to a person who has not activated the account yet. Earlier links of the
+ * person stay valid until they expire. If no mail server is
  * configured, the response contains the invitation link. To receive the link of a person with
  * permissions, the caller must have confirmed their own password in the last five minutes.
  * Otherwise the call fails with `confirmation_required`.

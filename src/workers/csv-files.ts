@@ -1,14 +1,25 @@
-import { type CsvDialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
-import { createUtf8Check, detectFileType, type Encoding } from '../core/csv/encodings.ts'
+import {
+  type CsvDialect,
+  detectDelimiter,
+  detectNewline,
+  readSeparatorLine
+} from '../core/csv/dialect.ts'
+import {
+  createUtf8Check,
+  detectFileType,
+  type Encoding,
+  guessEncoding
+} from '../core/csv/encodings.ts'
 import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
 /**
  * Result of the inspection of a file: its kind and, for text, the CSV dialect and the first rows. A
- * text has at least one row that is not blank.
+ * text has at least one row that is not blank. `too_wide`: one of the first rows has more than 1,000
+ * cells.
  */
 export type FileInspection =
-  | { kind: 'empty' | 'spreadsheet' | 'binary' }
-  | { kind: 'text'; dialect: CsvDialect; rows: string[][] }
+  | { kind: 'empty' | 'spreadsheet' | 'binary' | 'too_wide' }
+  | { kind: 'text'; dialect: CsvDialect; rows: NumberedRow[] }
 
 /**
  * How many rows of a file have the same kind of fault (`count`), and the number of the first such
@@ -19,7 +30,10 @@ export interface RowFaultCount {
   row: number
 }
 
-/** Result of reading a whole file. `rows` is the number of rows that are not blank. */
+/**
+ * Result of reading a whole file, beginning with the first row of its table. `rows` is the number of
+ * rows that are not blank.
+ */
 export interface FileScan {
   rows: number
   /** Number of cells of the first row that is not blank. */
@@ -41,6 +55,8 @@ export interface FileScan {
     /** Rows with an opening quotation mark that is never closed. */
     unclosed?: RowFaultCount
     nul?: RowFaultCount
+    /** A row with more than 1,000 cells. The file is not read further. */
+    wide?: RowFaultCount
     /**
      * Rows with unknown characters. U+FFFD has taken the place of bytes that are not valid in the
      * file's encoding.
@@ -66,7 +82,7 @@ export interface RowPage {
 
 const notedBlanks = 1_000
 const sampleBytes = 256 * 1024
-const previewRows = 21
+const firstRowCount = 200
 /**
  * Size in bytes of the pieces in which a range of rows is read. They are small, because one piece
  * stays in memory between two ranges.
@@ -84,35 +100,43 @@ export async function inspectFile(file: Blob, chosen?: CsvDialect): Promise<File
   const encoding = first.encoding ?? (await encodingOf(file))
   const dialect = chosen ?? detectDialect(bytes, encoding, first.hasMark)
   const rows = await firstRows(file, dialect)
+  if (!rows) return { kind: 'too_wide' }
   return rows.length > 0 ? { kind: 'text', dialect, rows } : { kind: 'empty' }
 }
 
 async function encodingOf(file: Blob): Promise<Encoding> {
   const isUtf8 = createUtf8Check()
+  let piece = new Uint8Array()
   for (let start = 0; start < file.size; start += csvPieceBytes) {
-    const piece = await file.slice(start, start + csvPieceBytes).arrayBuffer()
-    if (!isUtf8(new Uint8Array(piece))) return 'windows-1252'
+    piece = new Uint8Array(await file.slice(start, start + csvPieceBytes).arrayBuffer())
+    if (!isUtf8(piece)) break
   }
-  return isUtf8() ? 'utf-8' : 'windows-1252'
+  if (isUtf8()) return 'utf-8'
+  return guessEncoding(piece, piece.includes(0x0d) && !piece.includes(0x0a))
 }
 
 function detectDialect(bytes: Uint8Array, encoding: Encoding, hasMark: boolean): CsvDialect {
   const sample = new TextDecoder(encoding).decode(bytes, { stream: true })
-  const [delimiter, newline] = [detectDelimiter(sample), detectNewline(sample)]
-  return { delimiter, newline, encoding, hasMark, hasHeader: true }
+  const delimiter = readSeparatorLine(sample) ?? detectDelimiter(sample)
+  const newline = detectNewline(sample)
+  return { delimiter, newline, encoding, hasMark, hasHeader: true, firstRow: 1 }
 }
 
-async function firstRows(file: Blob, dialect: CsvDialect): Promise<string[][]> {
-  const rows: string[][] = []
-  for await (const batch of readRows(file.slice(0, sampleBytes), dialect)) rows.push(...batch.rows)
+/** Returns the first rows, or undefined if one of them has too many cells. */
+async function firstRows(file: Blob, dialect: CsvDialect): Promise<NumberedRow[] | undefined> {
+  const rows: NumberedRow[] = []
+  for await (const batch of readRows(file.slice(0, sampleBytes), dialect)) {
+    if (batch.wide !== undefined) return undefined
+    rows.push(...batch.rows.map((cells, at) => ({ row: batch.first + at, cells })))
+  }
   // the sample may end in the middle of a row
   if (file.size > sampleBytes && rows.length > 1) rows.pop()
-  return rows.filter(row => !isBlankRow(row)).slice(0, previewRows)
+  return rows.filter(({ cells }) => !isBlankRow(cells)).slice(0, firstRowCount)
 }
 
 /**
- * Reads a whole file. Returns its number of rows and the faults of the rows. Calls `onProgress`
- * with the number of bytes read so far.
+ * Reads a whole file. Returns its number of rows and the faults of the rows, beginning with the first
+ * row of its table. Calls `onProgress` with the number of bytes read so far.
  */
 export async function countRowsAndFaults(
   file: Blob,
@@ -126,10 +150,12 @@ export async function countRowsAndFaults(
     faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
   }
   let bytesDone = 0
-  for await (const { first, rows, malformed, unclosed } of readRows(file, dialect)) {
+  for await (const { first, rows, malformed, unclosed, wide } of readRows(file, dialect)) {
     for (const row of malformed) note('malformed', row)
     if (unclosed !== undefined) note('unclosed', unclosed)
+    if (wide !== undefined) note('wide', wide)
     for (const [at, cells] of rows.entries()) {
+      if (first + at < dialect.firstRow) continue
       if (isBlankRow(cells)) {
         if (counted.blank.length < notedBlanks) counted.blank.push(first + at)
         continue

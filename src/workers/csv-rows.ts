@@ -1,6 +1,11 @@
 import Papa, { type ParseError } from 'papaparse'
 import { unescapeFormulas } from '../core/csv/cells.ts'
-import type { CsvDialect } from '../core/csv/dialect.ts'
+import {
+  type CsvDialect,
+  maxColumns,
+  maxSeparatorLine,
+  withoutSeparatorLine
+} from '../core/csv/dialect.ts'
 
 /** Some consecutive rows of a file. */
 export interface RowBatch {
@@ -11,6 +16,8 @@ export interface RowBatch {
   malformed: number[]
   /** Number of the row with an opening quotation mark that is never closed. */
   unclosed?: number
+  /** Number of a row with more than 1,000 cells, which is not read. No batch follows. */
+  wide?: number
 }
 
 /** The members of Papa's parse result that are used here. */
@@ -24,9 +31,10 @@ interface Parsed {
 export const csvPieceBytes = 10 * 1024 * 1024
 
 /**
- * Yields the rows of a CSV file piece by piece. An empty line becomes a row with one empty cell.
- * Removes each `'` that an export has put before a formula. Papa's own file reader is not used,
- * because it breaks a character whose bytes are split between two pieces.
+ * Yields the rows of a CSV file piece by piece. An empty line becomes a row with one empty cell. A
+ * first line such as `sep=;` is no row. Removes each `'` that an export has put before a formula.
+ * Stops at a row with too many cells. Papa's own file reader is not used, because it breaks a
+ * character whose bytes are split between two pieces.
  */
 export async function* readRows(
   file: Blob,
@@ -39,10 +47,21 @@ export async function* readRows(
   const parser = new Papa.Parser({ delimiter: dialect.delimiter, newline })
   let rest = ''
   let first = 1
+  let isBegun = false
   for (let start = 0; start < file.size; start += bytesAtOnce) {
     const isLast = start + bytesAtOnce >= file.size
     const bytes = await file.slice(start, start + bytesAtOnce).arrayBuffer()
-    const text = rest + decoder.decode(bytes, { stream: !isLast })
+    rest += decoder.decode(bytes, { stream: !isLast })
+    if (!isBegun) {
+      if (!isLast && rest.length < maxSeparatorLine) continue
+      rest = withoutSeparatorLine(rest)
+      isBegun = true
+    }
+    const { text, wideRow } = withClosedUpQuotes(rest, dialect.delimiter)
+    if (wideRow !== undefined) {
+      yield { first, rows: [], malformed: [], wide: first + wideRow }
+      return
+    }
     // as: see `Parsed`
     const { data, errors, meta } = parser.parse(text, 0, !isLast) as Parsed
     rest = isLast ? '' : text.slice(meta.cursor)
@@ -51,6 +70,57 @@ export async function* readRows(
     yield { first, rows: data.map(row => cleanRow(row, isMixed)), ...faults(first, data, errors) }
     first += data.length
   }
+}
+
+/**
+ * Removes blanks between a delimiter and an opening quotation mark, because Papa would read the mark
+ * as a letter: `Iris, "a@example.com"`. Returns the index of the first row that has too many cells,
+ * if there is one, without reading on: Papa takes seconds to read a row of millions of cells.
+ */
+function withClosedUpQuotes(
+  text: string,
+  delimiter: string
+): { text: string; wideRow: number | undefined } {
+  const parts: string[] = []
+  let [from, at, row, cells] = [0, 0, 0, 1]
+  while (at < text.length) {
+    // at the start of a cell
+    let opening = at
+    while (text[opening] !== delimiter && isBlank(text[opening])) opening += 1
+    if (text[opening] === '"') {
+      if (opening > at) {
+        parts.push(text.slice(from, at))
+        from = opening
+      }
+      at = endOfQuotes(text, opening)
+    }
+    while (at < text.length && !endsCell(text[at])) at += 1
+    if (text[at] === delimiter) {
+      cells += 1
+      if (cells > maxColumns) return { text, wideRow: row }
+    } else {
+      cells = 1
+      if (text[at] === '\r' && text[at + 1] === '\n') at += 1
+      row += 1
+    }
+    at += 1
+  }
+  return { text: parts.join('') + text.slice(from), wideRow: undefined }
+
+  function endsCell(character: string | undefined): boolean {
+    return character === delimiter || character === '\n' || character === '\r'
+  }
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t' || character === '\u00a0'
+}
+
+/** Returns the index after the closing quotation mark of a cell whose opening one is at `opening`. */
+function endOfQuotes(text: string, opening: number): number {
+  let closing = text.indexOf('"', opening + 1)
+  while (closing >= 0 && text[closing + 1] === '"') closing = text.indexOf('"', closing + 2)
+  return closing < 0 ? text.length : closing + 1
 }
 
 function faults(first: number, data: string[][], errors: Parsed['errors']) {

@@ -95,7 +95,8 @@ const usualBounds: InstallationSettings['bounds'] = {
   domains: 100,
   groups: 1000,
   categories: 500,
-  people: 1_000_000
+  people: 1_000_000,
+  importBytes: 500_000_000
 }
 
 /** An address without a DNS server, so that no query gets an answer. */

@@ -131,7 +131,7 @@ export type Refusals = Record<string, () => Promise<RawResponse>>
 export async function withBoundsReached<T>(app: TestApp, make: () => Promise<T>): Promise<T> {
   const { settings } = app.deps
   const usual = settings.bounds
-  settings.bounds = { domains: 0, groups: 0, categories: 0, people: 0 }
+  settings.bounds = { domains: 0, groups: 0, categories: 0, people: 0, importBytes: 0 }
   try {
     return await make()
   } finally {

@@ -126,6 +126,8 @@ export const errorCodes = {
   too_many_categories: 409,
   too_many_keys: 409,
   too_many_imports: 409,
+  too_many_kept_imports: 409,
+  too_many_import_bytes: 409,
   too_many_people: 409,
 
   // another person has changed the data since the caller read it

@@ -1,5 +1,17 @@
 /** The encodings in which a CSV file can be read and written. */
-export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
+export const encodings = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'windows-1257',
+  'iso-8859-2',
+  'macintosh'
+] as const
 export type Encoding = (typeof encodings)[number]
 
 /**
@@ -9,8 +21,8 @@ export type Encoding = (typeof encodings)[number]
 export type DetectedFileType =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
   /**
-   * A text. `encoding` is undefined if the first bytes fit both UTF-8 and Windows-1252: only the
-   * whole file shows which of the two it is.
+   * A text. `encoding` is undefined if the first bytes fit UTF-8 as well as other encodings: only
+   * the whole file shows which one it is.
    */
   | { kind: 'text'; encoding: Encoding | undefined; hasMark: boolean }
 
@@ -79,13 +91,59 @@ export function createUtf8Check(): (piece?: Uint8Array) => boolean {
   }
 }
 
+/** The encodings that are guessed, in the order in which they are preferred. */
+const guessed = ['windows-1252', 'windows-1250', 'macintosh', 'windows-1251'] as const
+/** Number of bytes that are compared, beginning shortly before the first letter outside ASCII. */
+const comparedBytes = 64 * 1024
+
 /**
- * The characters of the bytes 0x80 to 0x9F in Windows-1252, in order. For all other bytes, the code
- * point of the character equals the byte.
+ * Guesses the encoding of a text that is not UTF-8: the encoding in which the fewest characters look
+ * out of place. `usesOldMacLines`: whether the rows end with `\r` alone, as on old Macs.
  */
-const high =
-  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
-  '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
+export function guessEncoding(bytes: Uint8Array, usesOldMacLines: boolean): Encoding {
+  const start = Math.max(0, bytes.findIndex(byte => byte >= 0x80) - 100)
+  const excerpt = bytes.subarray(start, start + comparedBytes)
+  const order = usesOldMacLines
+    ? guessed.toSorted(each => (each === 'macintosh' ? -1 : 0))
+    : guessed
+  const faults = order.map(encoding => oddness(new TextDecoder(encoding).decode(excerpt)))
+  return order[faults.indexOf(Math.min(...faults))] ?? 'windows-1252'
+}
+
+/** Returns how many characters outside ASCII look as if they were read in a wrong encoding. */
+function oddness(text: string): number {
+  let odd = 0
+  for (const { 0: character, index } of text.matchAll(/[^\0-\x7f]/g)) {
+    odd += oddnessOf(character, text.slice(Math.max(0, index - 3), index), text.charAt(index + 1))
+  }
+  return odd
+}
+
+const [upper, lower] = [/\p{Lu}$/u, /[^ƒ\P{Ll}]$/u]
+const letter = /[^ƒ\P{L}]$/u
+
+function oddnessOf(character: string, before: string, after: string): number {
+  if (/[\x80-\x9f\ufffd]/.test(character)) return 2
+  const [isUpper, isLower] = [upper.test(character), lower.test(character)]
+  const [follows, precedes] = [letter.test(before), letter.test(after)]
+  if (isUpper || isLower) {
+    const isLatin = /\p{Script=Latin}/u.test(character)
+    const isOther = (text: string) =>
+      letter.test(text) && /\p{Script=Latin}$/u.test(text) !== isLatin
+    if (isOther(before) || isOther(after)) return 1
+    if (isUpper && (lower.test(before) || (upper.test(before) && lower.test(after)))) return 1
+    if (isLower && upper.test(after) && !lower.test(before)) return 1
+    // hardly any language has such pairs
+    return isLatin && precedes && after > '\x7f' ? 0.5 : 0
+  }
+  if (/[’\u00a0]/.test(character)) return 0
+  if (follows && precedes) return 1
+  if (!follows && lower.test(after) && !/[«“‘„‹¿¡]/.test(character)) return 1
+  // as in `Pawe³`, but not in `km²`
+  return /^\p{L}{3}$/u.test(before) && /[\p{No}\p{Sc}\p{Sk}\p{Sm}\p{Lo}¿¡¶§]/u.test(character)
+    ? 1
+    : 0
+}
 
 /**
  * Encodes a text. Returns undefined if the text has a character that the encoding lacks. With
@@ -96,7 +154,8 @@ export function encodeText(
   encoding: Encoding,
   hasMark: boolean
 ): Uint8Array<ArrayBuffer> | undefined {
-  if (encoding === 'windows-1252') return encodeWindows1252(text)
+  if (encoding !== 'utf-8' && encoding !== 'utf-16le' && encoding !== 'utf-16be')
+    return encodeSingleBytes(text, encoding)
   const marked = hasMark ? `\uFEFF${text}` : text
   if (encoding === 'utf-8') return new TextEncoder().encode(marked)
   const bytes = new Uint8Array(marked.length * 2)
@@ -107,14 +166,15 @@ export function encodeText(
   return bytes
 }
 
-function encodeWindows1252(text: string): Uint8Array<ArrayBuffer> | undefined {
+function encodeSingleBytes(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> | undefined {
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+  const characters = new TextDecoder(encoding).decode(all)
+  const byteOf = new Map([...characters].map((character, byte) => [character, byte]))
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const isSame = code < 0x80 || (code >= 0xa0 && code <= 0xff)
-    const place = isSame ? -1 : high.indexOf(text.charAt(at))
-    if (!isSame && place < 0) return undefined
-    bytes[at] = isSame ? code : 0x80 + place
+    const byte = byteOf.get(text.charAt(at))
+    if (byte === undefined) return undefined
+    bytes[at] = byte
   }
   return bytes
 }

@@ -56,7 +56,7 @@ export const pages = {
   importUsers: adminPage('/users-import'),
   signIn: page('/sign-in', 'signed-out', 88, 'listed'),
   signUp: page('/sign-up', 'signed-out', 88, 'listed'),
-  verifyAccount: page('/verify-account', 'none', 89),
+  verifyAccount: page('/verify-account', 'none', 89.5),
   activateAccount: page('/activate-account', 'none', 88),
   resetPassword: page('/reset-password', 'none', 88),
   confirmEmail: page('/confirm-email', 'none', 88),

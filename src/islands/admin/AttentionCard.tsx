@@ -126,7 +126,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
       <div className="flex min-w-0 flex-col gap-1">
         <p className="font-semibold">
           {t(`overview.attention.items.${kind}`, { count })}
-          {since && (
+          {since && kind !== 'invitations_by_hand' && (
             <span className="meta font-normal">
               {' '}
               {t('overview.attention.since', { time: formatDateTime(new Date(since), locale) })}

@@ -12,7 +12,7 @@ interface FolderButtonProps {
  */
 export function FolderButton({ label, onFiles }: FolderButtonProps) {
   return (
-    <label className="btn btn-sm justify-self-start pointer-coarse:hidden has-focus-visible:outline-2 has-focus-visible:outline-offset-2">
+    <label className="btn btn-sm justify-self-start max-sm:hidden has-focus-visible:outline-2 has-focus-visible:outline-offset-2">
       {label}
       <input
         type="file"

@@ -4,7 +4,7 @@ import type { FileHandoff } from '../../stores/file-handoff.ts'
 interface DropZoneProps {
   to: FileHandoff['to']
   label: string
-  /** Label on devices without a mouse, where nothing can be dropped. By default, `label`. */
+  /** Label on phones, where nothing can be dropped. By default, `label`. */
   touchLabel?: string
   hint: string
   onFiles: (files: File[]) => void
@@ -42,8 +42,8 @@ export function DropZone({
       className="flex min-h-56 cursor-pointer flex-col items-center justify-center gap-3 rounded-box border-2 border-dashed p-6 text-center transition-colors duration-100 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-base-content border-(--line) hover:border-secondary"
     >
       {children}
-      <span className="font-semibold text-lg pointer-coarse:hidden">{label}</span>
-      <span className="hidden font-semibold text-lg pointer-coarse:inline">{touchLabel}</span>
+      <span className="font-semibold text-lg max-sm:hidden">{label}</span>
+      <span className="font-semibold text-lg sm:hidden">{touchLabel}</span>
       <span id={hintId} className="max-w-prose text-ink-soft text-sm">
         {hint}
       </span>

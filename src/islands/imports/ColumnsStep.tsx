@@ -1,6 +1,7 @@
 import {
   firstDataRows,
   headingsOf,
+  joinParts,
   type OpenedFile,
   setFieldColumn,
   unmappedRequiredFields
@@ -11,6 +12,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
+import { clip } from './clip.ts'
 import { columnLetters } from './column-letters.ts'
 import type { ImportWizardProps } from './wizard-props.ts'
 
@@ -30,6 +32,10 @@ export function ColumnsStep(props: ColumnsStepProps) {
   const { mapping } = file
   const headings = headingsOf(file)
   const [example = []] = firstDataRows(file)
+  const exampleValues = joinParts(
+    kind.fields,
+    Object.fromEntries(Object.entries(mapping).map(([field, at]) => [field, example[at] ?? '']))
+  )
   const names = headings.map(
     (heading, at) => heading || t('imports.wizard.read.column', { name: columnLetters(at) })
   )
@@ -49,10 +55,11 @@ export function ColumnsStep(props: ColumnsStepProps) {
         </h2>
         <p className="meta">{t('imports.wizard.columns.hint')}</p>
       </div>
-      <div className="grid gap-4 sm:grid-cols-2">
-        {kind.fields.map(({ name }) => {
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+        {kind.fields.map(({ name, joins }) => {
           const column = mapping[name]
-          const value = column === undefined ? '' : (example[column] ?? '').trim()
+          const value =
+            column === undefined ? '' : (exampleValues[joins?.field ?? name] ?? '').trim()
           const isMissing = missing.some(each => each.name === name)
           return (
             <FieldFrame
@@ -110,8 +117,4 @@ export function ColumnsStep(props: ColumnsStepProps) {
       </div>
     </section>
   )
-}
-
-function clip(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { type CsvDialect, type Delimiter, delimiters } from '../../core/csv/dialect.ts'
+import { type CsvDialect, delimiters } from '../../core/csv/dialect.ts'
 import { type Encoding, encodings } from '../../core/csv/encodings.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import {
@@ -15,6 +15,7 @@ import { FieldFrame } from '../kit/Field.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
+import { clip } from './clip.ts'
 import { columnLetters } from './column-letters.ts'
 
 interface FileFormatStepProps {
@@ -25,14 +26,14 @@ interface FileFormatStepProps {
 }
 
 const delimiterNames = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' } as const
-const encodingNames = {
+/** Encodings with a name of their own. The others are named by their script. */
+const plainEncodings: Partial<Record<Encoding, string>> = {
   'utf-8': 'UTF-8',
   'utf-16le': 'UTF-16 LE',
-  'utf-16be': 'UTF-16 BE',
-  'windows-1252': 'Windows-1252'
+  'utf-16be': 'UTF-16 BE'
 }
 /** Faults of a file that prevent its import. For other faults the page only shows a notice. */
-const fatal = ['unclosed', 'nul'] as const
+const fatal = ['unclosed', 'nul', 'wide'] as const
 const told = ['unknown', 'malformed', 'long', 'short'] as const
 
 /**
@@ -47,6 +48,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
   const isBad = fatal.some(each => faults[each])
   const isOver = rows !== undefined && rows > kind.limits.rows
   const isReady = rows !== undefined && rows > 0 && !isOver && !isBad
+  const isKnownDelimiter = delimiters.some(each => each === dialect.delimiter)
   const change = (next: Partial<CsvDialect>) => void changeDialect(kind, next)
 
   return (
@@ -62,7 +64,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
           })}
         </p>
       </div>
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         <FieldFrame
           label={t('imports.wizard.read.delimiter')}
           control={props => (
@@ -70,14 +72,14 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
               {...props}
               className="select w-full"
               value={dialect.delimiter}
-              // as: the values of the options below
-              onChange={event => change({ delimiter: event.currentTarget.value as Delimiter })}
+              onChange={event => change({ delimiter: event.currentTarget.value })}
             >
               {delimiters.map(each => (
                 <option key={each} value={each}>
                   {t(`imports.wizard.read.delimiters.${delimiterNames[each]}`)}
                 </option>
               ))}
+              {!isKnownDelimiter && <option value={dialect.delimiter}>{dialect.delimiter}</option>}
             </select>
           )}
         />
@@ -93,22 +95,34 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
             >
               {encodings.map(each => (
                 <option key={each} value={each}>
-                  {encodingNames[each]}
+                  {plainEncodings[each] ??
+                    t(`imports.wizard.read.encodings.${each as 'macintosh'}`)}
                 </option>
               ))}
             </select>
           )}
         />
       </div>
-      <label className="flex min-h-8 items-center gap-3">
-        <input
-          type="checkbox"
-          className="checkbox"
-          checked={dialect.hasHeader}
-          onChange={event => change({ hasHeader: event.currentTarget.checked })}
-        />
-        {t('imports.wizard.read.header')}
-      </label>
+      <FieldFrame
+        label={t('imports.wizard.read.header')}
+        control={props => (
+          <select
+            {...props}
+            className="select w-full truncate"
+            value={dialect.hasHeader ? dialect.firstRow : ''}
+            onChange={({ currentTarget: { value } }) =>
+              change({ hasHeader: value !== '', firstRow: value === '' ? 1 : Number(value) })
+            }
+          >
+            <option value="">{t('imports.wizard.read.noHeader')}</option>
+            {file.headingRows.map(({ row, cells }) => (
+              <option key={row} value={row}>
+                {t('imports.wizard.read.headerRow', { row, cells: clip(cells.join(' · ')) })}
+              </option>
+            ))}
+          </select>
+        )}
+      />
       <Counting rows={rows} />
       <div role="alert" className="flex flex-col gap-2 empty:hidden">
         {rows === 0 && <Fault text={t('imports.wizard.read.noRows')} />}

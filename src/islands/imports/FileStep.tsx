@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
-import type { CsvDialect } from '../../core/csv/dialect.ts'
+import { type CsvDialect, maxColumns } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import {
@@ -8,6 +8,7 @@ import {
   type ImportFileState,
   readImportFile
 } from '../../stores/imports/import-file.ts'
+import { wholeFields } from '../../stores/imports/import-kinds.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { downloadFile } from '../files/download-file.ts'
 import { useOnFilesReceived } from '../files/use-on-files-received.ts'
@@ -38,7 +39,7 @@ export function FileStep(props: FileStepProps) {
   useOnFilesReceived('import', take)
 
   const saveTemplate = () => {
-    const names = kind.fields.map(({ name }) => name)
+    const names = wholeFields(kind).map(({ name }) => name)
     const rows = [
       names.map(name => labels[name] ?? name),
       names.map(name => template.cells[name] ?? '')
@@ -49,7 +50,8 @@ export function FileStep(props: FileStepProps) {
       encoding: 'utf-8',
       hasMark: true,
       newline: '\r\n',
-      hasHeader: true
+      hasHeader: true,
+      firstRow: 1
     }
     downloadFile(new Blob([encodeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
   }
@@ -106,7 +108,8 @@ export function FileStep(props: FileStepProps) {
     return t(`imports.wizard.file.refused.${found.why}`, {
       name,
       size: formatBytes(size, locale),
-      limit: formatBytes(kind.limits.bytes, locale)
+      limit: formatBytes(kind.limits.bytes, locale),
+      columns: maxColumns
     })
   }
 }

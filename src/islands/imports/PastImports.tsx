@@ -1,8 +1,12 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
+import type { Import } from '../../contract/imports.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $session } from '../../stores/sessions.ts'
+import { ConfirmButton } from '../forms/ConfirmButton.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
 import { UndoImport } from './UndoImport.tsx'
@@ -55,20 +59,50 @@ export function PastImports({ kind, undoQuestion }: ImportWizardProps) {
                   {t('imports.wizard.read.rows', { count: item.rows })}
                 </p>
               </div>
-              {item.state === 'done' && (
-                <UndoImport
-                  kind={kind}
-                  id={item.id}
-                  label={t('imports.wizard.past.undo')}
-                  name={t('imports.wizard.past.undoNamed', { name: item.file_name })}
-                  question={undoQuestion}
-                  onUndo={() => void past.load()}
-                />
-              )}
+              <div className="flex flex-wrap gap-2 empty:hidden">
+                {item.state === 'done' && (
+                  <UndoImport
+                    kind={kind}
+                    item={item}
+                    label={t('imports.wizard.past.undo')}
+                    name={t('imports.wizard.past.undoNamed', { name: item.file_name })}
+                    undoQuestion={undoQuestion}
+                    onUndo={() => void past.load()}
+                  />
+                )}
+                {(item.state === 'done' || item.state === 'undone') && (
+                  <RemoveImport kind={kind} item={item} />
+                )}
+              </div>
             </li>
           ))}
         </ul>
       </ListFrame>
     </section>
+  )
+}
+
+function RemoveImport({ kind, item }: Pick<ImportWizardProps, 'kind'> & { item: Import }) {
+  const { t } = useTranslation()
+  const removing = useAction({
+    what: 'Removing the import failed',
+    async send() {
+      await kind.remove(item.id)
+      await kind.past.load()
+    }
+  })
+  return (
+    <>
+      <ConfirmButton
+        label={t('imports.wizard.past.remove')}
+        name={t('imports.wizard.past.removeNamed', { name: item.file_name })}
+        look="btn-ghost btn-sm"
+        question={t('imports.wizard.past.removeQuestion')}
+        yes={t('imports.wizard.past.removeYes')}
+        no={t('imports.wizard.past.removeNo')}
+        action={removing}
+      />
+      {removing.failure && <ErrorNote error={removing.failure} />}
+    </>
   )
 }

@@ -2,10 +2,11 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { type Import, type ImportRowVerdict, zeroImportCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import type {
-  ImportRowFromServer,
-  RowRefusalReason,
-  RowValues
+import {
+  type ImportRowFromServer,
+  type RowRefusalReason,
+  type RowValues,
+  wholeFields
 } from '../../stores/imports/import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
 import {
@@ -231,7 +232,7 @@ function RowTable(props: RowTableProps) {
       <thead>
         <tr>
           <th scope="col">{t('imports.wizard.check.row')}</th>
-          {kind.fields.map(({ name }, at) => (
+          {wholeFields(kind).map(({ name }, at) => (
             <th key={name} scope="col" className={at === 0 ? 'w-[34%]' : ''}>
               {labels[name]}
             </th>
@@ -257,7 +258,7 @@ function TableRow(props: RowTableProps & { row: ImportRowFromServer; number: num
   const { onCorrect, onSkip } = props
   const { t } = useTranslation()
   const [values, setValues] = useState<RowValues>(row.values)
-  const isChanged = kind.fields.some(({ name }) => values[name] !== row.values[name])
+  const isChanged = wholeFields(kind).some(({ name }) => values[name] !== row.values[name])
   const id = `import-row-${row.row}`
   const skip = row.verdict === 'skipped' ? 'takeBack' : 'skip'
   return (
@@ -289,7 +290,7 @@ function TableRow(props: RowTableProps & { row: ImportRowFromServer; number: num
           </button>
         )}
       </th>
-      {kind.fields.map(({ name }, at) => {
+      {wholeFields(kind).map(({ name }, at) => {
         const reasons = row.reasons.filter(({ field }) => field === name)
         const label = labels[name] ?? name
         const isWrong = reasons.length > 0

@@ -26,7 +26,7 @@ const titles = {
 
 /** Shows the progress of the import and then its result, with a button that undoes the import. */
 export function RunStep(props: RunStepProps) {
-  const { kind, item, error, result, next, undoQuestion, undoneText, onAgain } = props
+  const { kind, item, error, result, next, undoQuestion, undoneText, resultText, onAgain } = props
   const { locale, t } = useTranslation()
   const { state } = item
   if (state !== 'running' && state !== 'done' && state !== 'undoing' && state !== 'undone')
@@ -67,14 +67,22 @@ export function RunStep(props: RunStepProps) {
           </div>
         )}
         {state === 'undone' && item.undone && <p>{undoneText(item.undone)}</p>}
-        {state === 'done' && item.result && <Outcome item={item} result={item.result} />}
+        {state === 'done' && item.result && (
+          <Outcome {...{ item, resultText }} result={item.result} />
+        )}
+        {state === 'done' && !item.result && (
+          <div role="alert" className="alert alert-warning alert-outline items-start">
+            <Icon name="alert" className="mt-0.5 size-5" />
+            <p>{t('imports.wizard.run.notCounted')}</p>
+          </div>
+        )}
         {state === 'done' && (
           <div className="flex flex-wrap items-center gap-3">
             <UndoImport
               kind={kind}
-              id={item.id}
+              item={item}
               label={t('imports.wizard.run.undo')}
-              question={undoQuestion}
+              undoQuestion={undoQuestion}
             />
             <p className="meta">
               {t('imports.wizard.run.undoUntil', {
@@ -105,8 +113,7 @@ export function RunStep(props: RunStepProps) {
   )
 }
 
-interface OutcomeProps {
-  item: Import
+interface OutcomeProps extends Pick<RunStepProps, 'item' | 'resultText'> {
   result: NonNullable<Import['result']>
 }
 
@@ -114,7 +121,7 @@ interface OutcomeProps {
  * Shows the result of the run beside the numbers that the check has predicted. Shows an error if
  * the numbers differ.
  */
-function Outcome({ item, result }: OutcomeProps) {
+function Outcome({ item, result, resultText }: OutcomeProps) {
   const { locale, t } = useTranslation()
   const counts = item.counts ?? zeroImportCounts
   const numbers = new Intl.NumberFormat(languageTag(locale))
@@ -134,7 +141,7 @@ function Outcome({ item, result }: OutcomeProps) {
       ) : (
         <p className="flex items-start gap-2">
           <Icon name="check" className="mt-0.5 size-5 text-success" />
-          {t('imports.wizard.run.equal')}
+          {t('imports.wizard.run.equal', { what: resultText(result) })}
         </p>
       )}
       <table className="w-full max-w-lg text-sm" aria-label={t('imports.wizard.run.counts')}>

@@ -1,4 +1,5 @@
 import { useStore } from '@nanostores/react'
+import type { Import } from '../../contract/imports.ts'
 import { userImportKind } from '../../stores/imports/user-imports.ts'
 import { $route } from '../../stores/routes.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinksDownload.tsx'
@@ -21,6 +22,33 @@ export function UserImportWizard() {
   const { locale, t } = useTranslation()
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const hasMailServer = useHasMailServer()
+  const undoQuestion = ({ result, counts }: Import) => {
+    const { created, changed } = result ?? {
+      created: counts?.new ?? 0,
+      changed: counts?.changed ?? 0
+    }
+    if (created === 0)
+      return {
+        question: t('imports.users.undo.changed', { count: changed }),
+        yes: t('imports.users.undo.undoChanges'),
+        no: t('imports.users.undo.keepChanges')
+      }
+    return {
+      question: t('imports.users.undo.created', { count: created }),
+      yes: t('imports.users.undo.remove', { count: created }),
+      no: t('imports.users.undo.keep', { count: created })
+    }
+  }
+  function counted<Name extends 'created' | 'changed' | 'removed' | 'restored' | 'kept'>(
+    counts: Record<Name, number>,
+    names: readonly Name[],
+    none: 'none' | 'noneUndone'
+  ): string {
+    const parts = names
+      .filter(name => counts[name] > 0)
+      .map(name => t(`imports.users.counts.${name}`, { count: counts[name] }))
+    return parts.join(', ') || t(`imports.users.counts.${none}`)
+  }
   const people = pageHref(locale, 'users', { company: params['company'] ?? '' })
   return (
     <ImportWizard
@@ -28,12 +56,14 @@ export function UserImportWizard() {
       labels={{
         email: t('imports.users.fields.email'),
         username: t('imports.users.fields.username'),
+        surname: t('imports.users.fields.surname'),
         groups: t('imports.users.fields.groups'),
         locale: t('imports.users.fields.locale')
       }}
       hints={{
         email: t('imports.users.hints.email'),
         username: t('imports.users.hints.username'),
+        surname: t('imports.users.hints.surname'),
         groups: t('imports.users.hints.groups'),
         locale: t('imports.users.hints.locale')
       }}
@@ -43,8 +73,9 @@ export function UserImportWizard() {
       }
       keptText={kept => t(`imports.kept.${kept}`)}
       runLabel={count => t('imports.users.run', { count })}
-      undoQuestion={t('imports.users.undoQuestion')}
-      undoneText={undone => t('imports.users.undone', undone)}
+      undoQuestion={undoQuestion}
+      undoneText={undone => counted(undone, ['removed', 'restored', 'kept'], 'noneUndone')}
+      resultText={result => counted(result, ['created', 'changed'], 'none')}
       template={{ name: t('imports.users.templateName'), cells: { ...example, locale } }}
       Options={UserImportOptionsForm}
       summary={({ options }) =>

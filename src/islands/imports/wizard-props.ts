@@ -14,8 +14,11 @@ export interface ImportWizardProps {
   runLabel: (count: number) => string
   /** Returns the sentence that says why an undo left an imported item as it is. */
   keptText: (kept: NotUndoneReason) => string
-  undoQuestion: string
+  /** Returns the question that is asked before an undo, with its two answers. */
+  undoQuestion: (item: Import) => { question: string; yes: string; no: string }
   undoneText: (undone: NonNullable<Import['undone']>) => string
+  /** Says what a run has created and changed: `181 people added`. */
+  resultText: (result: NonNullable<Import['result']>) => string
   /** File name and example row of the template file. */
   template: { name: string; cells: Readonly<Record<string, string>> }
   /** The form of the options that apply to all rows. */

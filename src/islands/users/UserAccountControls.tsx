@@ -15,6 +15,7 @@ import {
   type UndoFunction
 } from '../../stores/admin/members.ts'
 import { useDeletionActionOptions } from '../details/use-deletion.ts'
+import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
@@ -83,9 +84,13 @@ function SendAgain({ member }: MemberProps) {
     }
   })
   const minutes = mailLinkMinutes[isWaiting ? 'verify' : 'activate']
+  const [mailed, made] = isWaiting
+    ? (['verifyAgain', 'newVerifyLink'] as const)
+    : (['again', 'newLink'] as const)
+  const label = useHasMailServer() ? mailed : made
   return (
     <ButtonWithNote
-      label={t(isWaiting ? 'person.access.verifyAgain' : 'person.access.again')}
+      label={t(`person.access.${label}`)}
       note={t('person.access.againNote', { hours: minutes / 60 })}
       action={action}
     />

@@ -124,7 +124,10 @@ function describeRefused(
   if (others.length === 0) return found.length === 0 ? t('verify.paste.invalid') : undefined
   const sentences = others.slice(0, mostNamed).map(each => {
     const text = describeOther(each, t)
-    return isMultiline ? t('verify.paste.line', { line: each.line, text }) : text
+    // the sentence stands alone where there is one line
+    return isMultiline
+      ? t('verify.paste.line', { line: each.line, text })
+      : text.charAt(0).toUpperCase() + text.slice(1)
   })
   const left = others.length - mostNamed
   return [...sentences, ...(left > 0 ? [t('verify.paste.others', { count: left })] : [])].join(' ')

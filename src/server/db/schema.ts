@@ -190,7 +190,13 @@ export interface Database {
     version: Generated<number>
     search: GeneratedAlways<string>
   }
-  group_user: { company_id: string; group_id: string; user_id: string }
+  group_user: {
+    company_id: string
+    group_id: string
+    user_id: string
+    /** Id of the import that made the person a member. */
+    imported_by: Generated<string | null>
+  }
   category: {
     company_id: string
     id: string
@@ -363,6 +369,8 @@ export interface Database {
     row_count: number
     stored_count: Generated<number>
     stored_bytes: Generated<number>
+    /** What the rows take up in the database, with the reasons that a check may write. */
+    kept_bytes: Generated<number>
     state: Generated<string>
     actor_id: string | null
     actor_company: string | null
@@ -391,6 +399,7 @@ export interface Database {
     number: number
     cells: Json<Record<string, unknown>>
     bytes: number
+    kept_bytes: number
     verdict: string | null
     faults: Json<unknown[] | null>
     reasons: Json<unknown[] | null>

@@ -66,6 +66,8 @@ export interface BoundSettings {
   groups: number
   categories: number
   people: number
+  /** Bytes of all kept imports: their rows, and the reasons why rows are refused. */
+  importBytes: number
 }
 
 /**

@@ -2,20 +2,22 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   type ColumnMapping,
   fieldOfEachHeading,
+  findHeadingRow,
   guessMapping,
-  hasHeaderRow,
+  headingRowChoices,
   type ImportField,
   withAssignedColumn
 } from '../../core/csv/columns.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
-import type { FileScan } from '../../workers/csv-files.ts'
+import { trimInvisible } from '../../core/input/pasted-text.ts'
+import type { FileScan, NumberedRow } from '../../workers/csv-files.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
 import { loadFieldsByHeading, rememberFieldsByHeading } from './import-memory.ts'
 
 /** Why a whole file cannot be imported. */
-export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
+export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large' | 'too_wide'
 
 /**
  * The file that the person has chosen to import. It stays on this device until the person starts
@@ -36,8 +38,10 @@ export interface OpenedFile {
   status: 'read'
   file: File
   dialect: CsvDialect
-  /** The first rows, including a header. */
+  /** The first rows of the table, including a header. */
   rows: readonly (readonly string[])[]
+  /** The first rows of the file, among which the person can choose the header. */
+  headingRows: readonly NumberedRow[]
   mapping: ColumnMapping
   /** Number of rows and their faults. Undefined while the rows are being counted. */
   count: FileScan | undefined
@@ -106,8 +110,9 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
       $importFile.set({ status: 'refused', file, why: found.kind })
       return
     }
-    const { rows } = found
-    const dialect = chosen ?? { ...found.dialect, hasHeader: hasHeaderRow(fields, rows) }
+    const dialect = chosen ?? withHeadingRow(found.dialect, fields, found.rows)
+    const rows = found.rows.filter(({ row }) => row >= dialect.firstRow).map(({ cells }) => cells)
+    const headingRows = found.rows.slice(0, headingRowChoices)
     const isSameRows = before.status === 'read' && chosen && isSameTable(before, dialect)
     const mapping = isSameRows
       ? before.mapping
@@ -117,8 +122,8 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
           firstDataRows({ dialect, rows }),
           loadFieldsByHeading(kind.name)
         )
-    const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
-    $importFile.set(next)
+    const opened = { file, dialect, rows, headingRows, mapping, count: undefined }
+    $importFile.set({ status: 'read', ...opened })
     $countedFileFraction.set(0)
     stopCount = new AbortController()
     const count = await reader.count(file, dialect, {
@@ -135,13 +140,33 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
   }
 }
 
+function withHeadingRow(
+  dialect: CsvDialect,
+  fields: readonly ImportField[],
+  rows: readonly NumberedRow[]
+): CsvDialect {
+  const at = findHeadingRow(
+    fields,
+    rows.map(({ cells }) => cells)
+  )
+  const heading = at === undefined ? undefined : rows[at]
+  return { ...dialect, hasHeader: heading !== undefined, firstRow: heading?.row ?? 1 }
+}
+
 /**
  * Returns whether an opened file keeps its columns and headings when it is read in a new dialect.
  * If so, the mapping of columns to fields is kept. The new dialect may have another encoding,
  * because an encoding affects only letters.
  */
-function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: CsvDialect): boolean {
-  return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
+function isSameTable(
+  { dialect }: OpenedFile,
+  { delimiter, hasHeader, firstRow }: CsvDialect
+): boolean {
+  return (
+    dialect.delimiter === delimiter &&
+    dialect.hasHeader === hasHeader &&
+    dialect.firstRow === firstRow
+  )
 }
 
 /** Returns the heading of each column. For a file without a header, all headings are `''`. */
@@ -175,12 +200,13 @@ export function unmappedRequiredFields(
  * call begins. `next` is absent at the end of the file.
  */
 export async function readRowValuesByField(
+  { fields }: Pick<ImportKind, 'fields'>,
   { file, dialect, mapping }: OpenedFile,
   from: number,
   most: number
 ): Promise<{ rows: RowValues[]; next?: number }> {
   const reader = await browserEnvironment().csvReader()
-  const fields = Object.keys(mapping)
+  const names = Object.keys(mapping)
   const { rows, next } = await reader.take(file, dialect, {
     from,
     most,
@@ -188,10 +214,22 @@ export async function readRowValuesByField(
   })
   return {
     rows: rows.map(({ cells }) =>
-      Object.fromEntries(fields.map((field, at) => [field, cells[at] ?? '']))
+      joinParts(fields, Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ''])))
     ),
     ...(next === undefined ? {} : { next })
   }
+}
+
+/** Returns the values of a row with the second part of a field behind the first one. */
+export function joinParts(fields: readonly ImportField[], values: RowValues): RowValues {
+  const joined: Record<string, string> = { ...values }
+  for (const { name, joins } of fields) {
+    if (!joins || values[name] === undefined) continue
+    const parts = [values[joins.field] ?? '', values[name]].map(trimInvisible)
+    joined[joins.field] = parts.filter(Boolean).join(' ')
+    delete joined[name]
+  }
+  return joined
 }
 
 /** Reads at most `most` rows with all of their cells, beginning with row number `from`. */

@@ -64,3 +64,8 @@ export interface ImportKind {
   /** The list of the company's imports, newest first, except erased ones. */
   past: ReturnType<typeof createListStore<Import, Record<string, never>>>
 }
+
+/** Returns the fields of the server's rows: those that belong to no other field. */
+export function wholeFields({ fields }: Pick<ImportKind, 'fields'>): ImportField[] {
+  return fields.filter(({ joins }) => !joins)
+}

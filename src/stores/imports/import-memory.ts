@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { delimiters } from '../../core/csv/dialect.ts'
 import { encodings } from '../../core/csv/encodings.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
 import { browserEnvironment } from '../environment.ts'
@@ -11,11 +10,12 @@ import { browserEnvironment } from '../environment.ts'
 const SourceFileFormat = z.object({
   id: z.string(),
   dialect: z.object({
-    delimiter: z.enum(delimiters),
+    delimiter: z.string(),
     encoding: z.enum(encodings),
     hasMark: z.boolean(),
     newline: z.enum(['\n', '\r\n', '\r', 'mixed']),
-    hasHeader: z.boolean()
+    hasHeader: z.boolean(),
+    firstRow: z.number()
   }),
   /** Headings of the columns. Empty for a file without a header. */
   headings: z.array(z.string()),
@@ -72,13 +72,13 @@ function formats(): SourceFileFormat[] {
 
 /**
  * Returns the number that a spreadsheet shows for row number `row` of an import. A spreadsheet also
- * counts the header and blank rows: row 1 of an import with a header → 2
+ * counts the rows above the header, the header and blank rows: row 1 of an import with a header → 2
  */
 export function spreadsheetRowNumber(
   row: number,
   { dialect, blank }: Pick<SourceFileFormat, 'dialect' | 'blank'>
 ): number {
-  let number = dialect.hasHeader ? row + 1 : row
+  let number = dialect.firstRow - 1 + (dialect.hasHeader ? row + 1 : row)
   for (const each of blank) if (each <= number) number += 1
   return number
 }

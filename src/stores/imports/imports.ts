@@ -142,7 +142,7 @@ export async function createImportFromChosenFile(kind: ImportKind): Promise<stri
   const headings = dialect.hasHeader ? headingsOf(file) : []
   const columns = Object.entries(mapping).map(([field, column]) => ({ field, column }))
   rememberSourceFileFormat({ id: item.id, dialect, columns, headings, blank: count?.blank ?? [] })
-  place = { id: item.id, file, from: 1, row: 1 }
+  place = { id: item.id, file, from: dialect.firstRow, row: 1 }
   lastSent = { id: item.id, file }
   show(kind, item)
   void sendRows(kind)
@@ -157,8 +157,8 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   try {
     let item: Import | undefined
     for (let from: number | undefined = sent.from; from !== undefined; ) {
-      const part = await readRowValuesByField(sent.file, from, rowsPerCall)
-      const isFirst = from === 1
+      const part = await readRowValuesByField(kind, sent.file, from, rowsPerCall)
+      const isFirst = from === sent.file.dialect.firstRow
       const rows = isFirst && sent.file.dialect.hasHeader ? part.rows.slice(1) : part.rows
       if (!isShown() || place !== sent) return
       if (rows.length > 0) {

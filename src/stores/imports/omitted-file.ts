@@ -1,8 +1,13 @@
 import type { Import } from '../../contract/imports.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
-import { readRowsWithAllCells } from './import-file.ts'
-import type { ImportKind, ImportRowFromServer, RowRefusalReason } from './import-kinds.ts'
+import { joinParts, readRowsWithAllCells } from './import-file.ts'
+import {
+  type ImportKind,
+  type ImportRowFromServer,
+  type RowRefusalReason,
+  wholeFields
+} from './import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from './import-memory.ts'
 import { fetchOmittedRows, findSentFile } from './imports.ts'
 
@@ -21,7 +26,8 @@ const plain: CsvDialect = {
   encoding: 'utf-8',
   hasMark: true,
   newline: '\r\n',
-  hasHeader: true
+  hasHeader: true,
+  firstRow: 1
 }
 const rowsAtOnce = 5_000
 
@@ -39,8 +45,8 @@ export async function createOmittedRowsFile(
   const sent = findSentFile(item.id)
   const { dialect, headings, columns } = sourceFormat ?? {
     dialect: plain,
-    headings: kind.fields.map(({ name }) => labels[name] ?? name),
-    columns: kind.fields.map(({ name }, column) => ({ field: name, column }))
+    headings: wholeFields(kind).map(({ name }) => labels[name] ?? name),
+    columns: wholeFields(kind).map(({ name }, column) => ({ field: name, column }))
   }
   const originals = sent ? await originalRows(sent, omitted) : new Map<number, readonly string[]>()
   const width = Math.max(headings.length, ...columns.map(({ column }) => column + 1))
@@ -50,10 +56,18 @@ export async function createOmittedRowsFile(
       { length: Math.max(width, original.length) },
       (_, at) => original[at] ?? ''
     )
+    const sentValues = joinParts(
+      kind.fields,
+      Object.fromEntries(columns.map(({ field, column }) => [field, cells[column] ?? '']))
+    )
     for (const { field, column } of columns) {
-      const now = row.values[field] ?? ''
+      const whole = kind.fields.find(({ name }) => name === field)?.joins?.field
+      const [of, now] = [whole ?? field, row.values[whole ?? field] ?? '']
       // a cell that was not corrected stays as it is in the file, with its spaces
-      if (kind.normalize({ [field]: cells[column] ?? '' })[field] !== now) cells[column] = now
+      if (kind.normalize({ [of]: sentValues[of] ?? '' })[of] === now) continue
+      // the new text of a field in two parts is in its first one
+      const isSecond = whole !== undefined && columns.some(each => each.field === whole)
+      cells[column] = isSecond ? '' : now
     }
     const number = sourceFormat ? spreadsheetRowNumber(row.row, sourceFormat) : row.row
     return [...cells, String(number), row.reasons.map(errorOf).join(' ')]
@@ -69,7 +83,10 @@ async function originalRows(
   const wanted = new Set(omitted.map(({ row }) => row))
   const found = new Map<number, readonly string[]>()
   let number = sent.dialect.hasHeader ? 0 : 1
-  for (let from: number | undefined = 1; from !== undefined && found.size < wanted.size; ) {
+  for (
+    let from: number | undefined = sent.dialect.firstRow;
+    from !== undefined && found.size < wanted.size;
+  ) {
     const part = await readRowsWithAllCells(sent, from, rowsAtOnce)
     for (const { cells } of part.rows) {
       if (wanted.has(number)) found.set(number, cells)

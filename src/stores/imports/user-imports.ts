@@ -1,6 +1,7 @@
 import type { Group } from '../../contract/groups.ts'
 import { type Import, importLimits, type UserImportRow } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
+import { trimInvisible } from '../../core/input/pasted-text.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { callAdminApi } from '../admin/admin-api.ts'
 import { createListStore } from '../lists/lists.ts'
@@ -27,18 +28,56 @@ const fields: ImportField[] = [
   {
     name: 'email',
     isRequired: true,
-    headings: ['Email', 'Email address', 'Mail', 'Courriel', 'Adresse e-mail', 'Adresse mail'],
+    headings: [
+      'Email',
+      'Email address',
+      'Mail',
+      'Courriel',
+      'Courrier électronique',
+      'Mél',
+      'Adresse e-mail',
+      'Adresse mail',
+      'Adresse électronique',
+      'Adresse de messagerie'
+    ],
     looks: 'email'
   },
   {
     name: 'username',
     isRequired: false,
-    headings: ['Name', 'Username', 'Full name', 'Display name', 'Nom', 'Nom complet', 'Utilisateur']
+    headings: ['Name', 'Full name', 'Display name', 'Nom', 'Nom complet', 'Nom affiché'],
+    lesserHeadings: ['Username', 'Utilisateur', 'Nom d’utilisateur', 'Login', 'Identifiant'],
+    otherWords: [
+      ...['first', 'given', 'fore', 'middle', 'additional', 'last', 'sur', 'family', 'maiden'],
+      ...['nick', 'phonetic', 'yomi', 'prefix', 'suffix', 'file', 'mail', 'messagerie'],
+      ...['company', 'organi', 'department', 'group', 'manager', 'assistant', 'spouse', 'partner'],
+      ...['prénom', 'famille', 'naissance', 'usage', 'entreprise', 'société', 'service']
+    ]
+  },
+  {
+    name: 'surname',
+    isRequired: false,
+    headings: [
+      'Last name',
+      'Family name',
+      'Surname',
+      'Nom de famille',
+      'Nom d’usage',
+      'Nom',
+      'Nachname'
+    ],
+    otherWords: ['phonetic', 'yomi', 'manager', 'assistant', 'spouse', 'partner'],
+    joins: {
+      field: 'username',
+      firstHeadings: ['First name', 'Given name', 'Forename', 'Prénom', 'Prénoms', 'Vorname']
+    }
   },
   {
     name: 'groups',
     isRequired: false,
-    headings: ['Groups', 'Group', 'Team', 'Groupes', 'Groupe', 'Équipe']
+    headings: ['Groups', 'Group', 'Team', 'Groupes', 'Groupe', 'Équipe'],
+    // contact lists name their own groups, which no company has
+    otherWords: ['Group membership', 'Appartenance']
   },
   {
     name: 'locale',
@@ -117,7 +156,7 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
  */
 function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)
-  const cut = (text: string) => text.trim().slice(0, longestCell)
+  const cut = (text: string) => trimInvisible(text).slice(0, longestCell)
   return {
     email: cut(email),
     ...(cut(username) && { username: cut(username) }),
@@ -134,7 +173,7 @@ function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowVal
 function splitGroups(text: string): string[] {
   return text
     .split(/[;|\n\r]/)
-    .map(name => name.trim())
+    .map(trimInvisible)
     .filter(Boolean)
 }
 

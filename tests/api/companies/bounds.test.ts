@@ -4,7 +4,7 @@ import { createApiKey, createCompanyApiKey } from '../../../src/contract/api-key
 import { createCategory } from '../../../src/contract/company-categories.ts'
 import { createDomain } from '../../../src/contract/domains.ts'
 import { addGroupUser, createGroup } from '../../../src/contract/groups.ts'
-import { createImport } from '../../../src/contract/imports.ts'
+import { createImport, importLimits } from '../../../src/contract/imports.ts'
 import { changeUsers } from '../../../src/contract/members.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -80,6 +80,23 @@ const kinds = {
       for (let made = 0; made < missing; made++) await newImport()
     }),
     limit: 20,
+    create: () => newImport()
+  },
+  too_many_kept_imports: {
+    rows: 'import where true',
+    fill: async () => {
+      await app.owner.query(`update import set state = 'done' where company_id = $1`, [ada.company])
+      await fillTo(importLimits.kept - 1, 'import where true', missing =>
+        app.owner.query(
+          `insert into import (company_id, id, file_name, created_at, created_by, expires_at, host,
+                               options, row_count, state)
+           select $1, gen_random_uuid(), 'people.csv', now(), $2, now() + interval '1 day', '',
+                  '{}', 1, 'done' from generate_series(1, $3)`,
+          [ada.company, ada.id, missing]
+        )
+      )()
+    },
+    limit: importLimits.kept,
     create: () => newImport()
   },
   'too_many_keys of a company': {

@@ -6,7 +6,8 @@ import {
   makeImport,
   type RefusalContext,
   type Refusals,
-  type RouteCases
+  type RouteCases,
+  withBoundsReached
 } from '../../helpers/cases.ts'
 
 const row = () => ({
@@ -89,6 +90,33 @@ export function refusals(stage: RefusalContext): Refusals {
       await app.owner.query('delete from import_row where import_id = any ($1)', [made])
       await app.owner.query('delete from import where id = any ($1)', [made])
       return answer
+    },
+    'createImport too_many_kept_imports': async () => {
+      const id = await makeImport(app, host, 'done import')
+      await app.owner.query(
+        `insert into import (company_id, id, file_name, created_at, created_by, expires_at, host,
+                             options, row_count, state)
+         select company_id, gen_random_uuid(), 'filler', created_at, created_by, expires_at, host,
+                options, row_count, state
+           from import, generate_series(1, $2) where id = $1`,
+        [id, importLimits.kept]
+      )
+      const answer = await create({}, 'people.csv')
+      await app.owner.query(`delete from import where file_name = 'filler'`)
+      return answer
+    },
+    'storeImportRows too_many_import_bytes': async () => {
+      const id = await makeImport(app, host)
+      return withBoundsReached(app, () => ask('storeImportRows', { id, from: 1, rows: [row()] }))
+    },
+    'runImport too_many_people': async () => {
+      const id = await makeImport(app, host, 'checked import')
+      await app.owner.query(
+        `update import set counts = '{"new": 1, "changed": 0, "unchanged": 0, "refused": 0}'
+          where id = $1`,
+        [id]
+      )
+      return withBoundsReached(app, () => ask('runImport', { id, skip_refused: false }))
     },
     'storeImportRows import_state': async () =>
       ask('storeImportRows', {

@@ -4,7 +4,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { activateUser, deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
-import { createGroup, deleteGroup } from '../../../src/contract/groups.ts'
+import {
+  addGroupUser,
+  createGroup,
+  deleteGroup,
+  removeGroupUser
+} from '../../../src/contract/groups.ts'
 import {
   checkImport,
   createImport,
@@ -193,7 +198,7 @@ test('judges messy cells, and none of them makes a call fail', async () => {
     { email: '\u0000@example.com' },
     { email: ada.email, username: 'Owned' },
     { email: newEmail(), groups: Array.from({ length: 60 }, (_, n) => `Group ${n}`) },
-    { email: newEmail(), username: '\u202etxt.exe' }
+    { email: newEmail(), username: 'exe.\u202etxt' }
   ]
   const { id, counts } = await check(rows)
   expect(counts).toEqual({ new: 1, changed: 0, unchanged: 0, refused: 12, skipped: 0 })
@@ -227,6 +232,28 @@ test('judges messy cells, and none of them makes a call fail', async () => {
   expect(await peopleOf([ada.email])).toMatchObject([
     { username: 'Ada Lovelace', permissions: ['admin'] }
   ])
+})
+
+test('reads links and mailboxes, and drops invisible marks around all cells', async () => {
+  const emails = Array.from({ length: 5 }, newEmail)
+  const [a, b, c, d, e] = emails
+  const done = await run(
+    (
+      await check([
+        { email: `\u200b${a}`, username: '\u200bZero Width\u200e' },
+        { email: `${b}\u200e`, groups: ['\u2060Lecteurs Été\u200b'] },
+        { email: `\u202a${c}\u202c`, locale: '\ufefffr\u00a0' },
+        { email: `mailto:${d}` },
+        { email: `"Mai, Lbox" <${e}>` }
+      ])
+    ).id
+  )
+  expect(done.result).toMatchObject({ created: 5, skipped: 0 })
+  const found = new Map((await peopleOf(emails)).map(person => [person.email, person]))
+  expect(found.size).toBe(5)
+  expect(found.get(a)).toMatchObject({ username: 'Zero Width' })
+  expect(found.get(b)).toMatchObject({ groups: ['Lecteurs Été'] })
+  expect(found.get(c)).toMatchObject({ locale: 'fr' })
 })
 
 test('understands a language by its name in either language, and by a longer tag', async () => {
@@ -488,6 +515,117 @@ test('undoes as one what nobody has touched, and says why it keeps the rest', as
   })
 })
 
+test('keeps a membership that somebody has given again, and says so', async () => {
+  const [again, stressed, plain] = [
+    await makePerson(app, true),
+    await makePerson(app, true),
+    await makePerson(app, true)
+  ]
+  const rows = [again, stressed, plain].map(({ email }) => ({ email }))
+  const { id } = await check(rows, { groups: [everybody] })
+  await run(id)
+  await ada.call(removeGroupUser, { groupId: everybody, userId: again.id })
+  await ada.call(addGroupUser, { groupId: everybody, user_id: again.id })
+  await ada.call(addGroupUser, { groupId: everybody, user_id: stressed.id })
+  expect(await undo(id)).toMatchObject({ undone: { removed: 0, restored: 1, kept: 2 } })
+  const groupsOf = async (email: string) => (await peopleOf([email]))[0].groups
+  expect(await groupsOf(again.email)).toContain('Lecteurs Été')
+  expect(await groupsOf(stressed.email)).toContain('Lecteurs Été')
+  expect(await groupsOf(plain.email)).not.toContain('Lecteurs Été')
+  const kept = (await ada.call(listImportRows, { id, kept: 'true' })).rows
+  expect(kept.map(row => row.kept)).toEqual(['changed', 'changed'])
+})
+
+test('keeps little of rows that are checked again and again', async () => {
+  const groups = Array.from({ length: 50 }, (_, at) => `é${at}`)
+  const names = groups.map(name => name.padEnd(30, 'x'))
+  const rows = Array.from({ length: 100 }, () => ({ email: newEmail(), groups: names }))
+  const sent = Buffer.byteLength(JSON.stringify(rows))
+  const { id, counts } = await check([...rows, { email: newEmail() }])
+  expect(counts).toMatchObject({ refused: 100, new: 1 })
+  const versions = async () => {
+    const { rows } = await app.owner.query(
+      `select count(distinct xmin::text)::int as writers, max(xmin::text) as last,
+              sum(pg_column_size(reasons))::int as reasons, sum(pg_column_size(import_row))::int as bytes
+         from import_row where import_id = $1`,
+      [id]
+    )
+    return rows[0]
+  }
+  const first = await versions()
+  expect(first.reasons).toBeLessThan(100 * 1_000)
+  expect(first.bytes).toBeLessThan(sent)
+  const { rows: size } = await app.owner.query('select kept_bytes::int from import where id = $1', [
+    id
+  ])
+  expect(size[0].kept_bytes).toBeGreaterThan(first.bytes)
+  for (let times = 0; times < 3; times++) {
+    await ada.call(checkImport, { id })
+    expect((await settled(id)).counts).toEqual(counts)
+  }
+  expect(await versions()).toEqual(first)
+})
+
+test('keeps no more bytes of all imports than a company may have, however many calls race', async () => {
+  const { settings } = app.deps
+  const usual = settings.bounds
+  const keptBytes = async () => {
+    const { rows } = await app.owner.query(
+      'select coalesce(sum(kept_bytes), 0)::int as bytes from import where company_id = $1',
+      [company]
+    )
+    return rows[0].bytes
+  }
+  const rows = (name: string) => [{ email: newEmail(), username: name }]
+  const input = { file_name: 'people.csv', rows: 8, bytes: 1000, send_invitations: false }
+  const { id } = await ada.call(createImport, input)
+  const before = await keptBytes()
+  await ada.call(storeImportRows, { id, from: 1, rows: rows('Iris') })
+  const one = (await keptBytes()) - before
+  const limit = before + 3 * one + one / 2
+  settings.bounds = { ...usual, importBytes: limit }
+  try {
+    const racing = Array.from({ length: 6 }, (_, at) =>
+      ada.call(storeImportRows, { id, from: at + 2, rows: rows('Iris') })
+    )
+    const refused = (await Promise.allSettled(racing)).flatMap(answer =>
+      answer.status === 'rejected' ? answer.reason : []
+    )
+    expect(refused).toHaveLength(4)
+    for (const error of refused) {
+      expect(error).toMatchObject({
+        status: 409,
+        code: 'too_many_import_bytes',
+        figures: { used: before + 3 * one, limit }
+      })
+    }
+    // the same rows again, and shorter ones, take up no more
+    await ada.call(storeImportRows, { id, from: 1, rows: rows('I') })
+    await ada.call(deleteImport, { id })
+    expect(await keptBytes()).toBe(before)
+  } finally {
+    settings.bounds = usual
+  }
+})
+
+test('refuses a row by which a person would be in too many groups', async () => {
+  const person = await makePerson(app, true)
+  const { rows: groups } = await app.owner.query(
+    `insert into "group" (company_id, id, name, is_default, features, created_at)
+     select $1, gen_random_uuid(), 'Choir ' || n, false, '{}', now() from generate_series(1, 100) n
+     returning id`,
+    [company]
+  )
+  await app.owner.query(
+    `insert into group_user (company_id, group_id, user_id)
+     select $1, unnest($2::uuid[]), $3`,
+    [company, groups.slice(0, 99).map(({ id }) => id), person.id]
+  )
+  const row = { email: person.email, groups: ['Choir 100', 'Lecteurs Été'] }
+  expect(await verdictsOf((await check([row])).id)).toEqual([['refused', 'groups too_many']])
+  await app.owner.query('delete from group_user where user_id = $1', [person.id])
+})
+
 test('invites within the limits of a day, or nobody', async () => {
   const [quiet, loud] = [newEmail(), newEmail()]
   await run((await check([{ email: quiet }])).id)
@@ -592,6 +730,22 @@ test('gives up after five failures, with nothing changed', async () => {
   expect(await settled(id)).toMatchObject({ state: 'failed', failure: 'interrupted' })
   expect(await peopleOf([email])).toEqual([])
   expect(logLevelsOf(id)).toEqual(new Set(['error']))
+})
+
+test('says what it imported, and can undo it, although counting failed', async () => {
+  const email = newEmail()
+  const { id } = await check([{ email }])
+  const broken = await breakWrites('update of result on import')
+  await ada.call(runImport, { id, skip_refused: false })
+  for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
+    await app.owner.query('update import set leased_until = null where id = $1', [id])
+    await runImportsJob(app.deps).run(() => false, true)
+    await sleep(50)
+  }
+  await broken.mend()
+  expect(await settled(id)).toMatchObject({ state: 'done', failure: null, result: null })
+  expect(await peopleOf([email])).toHaveLength(1)
+  expect(await undo(id)).toMatchObject({ undone: { removed: 1 } })
 })
 
 /** Returns the log levels with which the service has logged errors of the import `id`. */

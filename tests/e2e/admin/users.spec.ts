@@ -88,7 +88,7 @@ test('an administrator invites a person, who activates the account with the link
   const first = await box.getByText(/activate-account#t=/).textContent()
 
   // a new link replaces the first one
-  await page.getByRole('button', { name: 'Send the invitation again' }).click()
+  await page.getByRole('button', { name: 'Make a new invitation link' }).click()
   await expect(box.getByText(/activate-account#t=/)).not.toHaveText(first ?? '')
   const link = (await box.getByText(/activate-account#t=/).textContent()) ?? ''
   expect(link).toContain('/fr/activate-account#t=')

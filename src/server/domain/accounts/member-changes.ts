@@ -74,16 +74,18 @@ async function replaceGroups(
   group_ids: readonly string[]
 ): Promise<void> {
   const wanted = new Set(group_ids)
-  // in one order, so that two calls do not wait for each other
-  for (const group_id of [...wanted].sort()) {
-    await requireGroup(tx, group_id)
-    await addPeopleToGroup(tx, deps, { by, group_id, user_ids: [user_id] })
-  }
-  const present = await selectInCompany(tx, 'group_user')
+  const found = await selectInCompany(tx, 'group_user')
     .where('user_id', '=', user_id)
     .select('group_id')
     .execute()
-  for (const { group_id } of present) {
+  const present = new Set(found.map(({ group_id }) => group_id))
+  // in one order, so that two calls do not wait for each other
+  for (const group_id of [...wanted].sort()) {
+    await requireGroup(tx, group_id)
+    if (!present.has(group_id))
+      await addPeopleToGroup(tx, deps, { by, group_id, user_ids: [user_id] })
+  }
+  for (const group_id of present) {
     if (!wanted.has(group_id))
       await removePeopleFromGroup(tx, deps, { by, group_id, user_ids: [user_id] })
   }

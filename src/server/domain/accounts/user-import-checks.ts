@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import { importLimits } from '../../../contract/imports.ts'
+import { maxGroupsPerPerson } from '../../../contract/kit/limits.ts'
 import type { StoredUserImportOptions } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -7,7 +9,8 @@ import type { Deps } from '../deps.ts'
  * Checks the rows with the given `numbers` in an import of people, and changes no person. Stores
  * the verdict of each row: new, changed, unchanged or refused. A skipped row stays skipped. Also
  * stores in each row the person's id and the groups that the person will join. Stores the person's
- * present username and language too, so that an undo can restore them.
+ * present username and language too, so that an undo can restore them. A trigger leaves rows for
+ * which nothing changes as they are, so that repeated checks do not fill the disk.
  */
 export async function checkUserImportRows(
   tx: Tx,
@@ -44,7 +47,9 @@ export async function checkUserImportRows(
              end,
              nullif(verdict.reasons, '[]'),
              null,
-             case when verdict.reasons <> '[]' or import_row.verdict = 'skipped' then null else coalesce(person.id, ${newIdSql(deps)}) end,
+             case when verdict.reasons <> '[]' or import_row.verdict = 'skipped' then null else coalesce(
+               person.id, case when import_row.verdict = 'new' then import_row.user_id end,
+               ${newIdSql(deps)}) end,
              case when person.id is not null or cardinality(joined) > 0 then joined
                else coalesce((select ids from usual), '{}') end,
              person.username,
@@ -54,8 +59,10 @@ export async function checkUserImportRows(
           and person.email = cell.email
         cross join lateral (
           select array_agg(distinct wanted) filter (where wanted is not null) as wanted,
-                 jsonb_agg(jsonb_build_object('column', 'groups', 'code', 'unknown',
-                   'value', left(name, 80))) filter (where wanted is null) as faults
+                 jsonb_path_query_array(
+                   jsonb_agg(jsonb_build_object('column', 'groups', 'code', 'unknown',
+                     'value', left(name, 80))) filter (where wanted is null),
+                   ${`$[0 to ${importLimits.unknownGroups - 1}]`}::jsonpath) as faults
             from (
               select name, ((select ids from known) ->> name)::uuid as wanted
                 from unnest(import_row.group_names) as name
@@ -71,6 +78,12 @@ export async function checkUserImportRows(
           ) as joined
         ) membership
         cross join lateral (
+          select cardinality(joined) > 0 and cardinality(joined) + (
+            select count(*) from group_user
+             where group_user.company_id = ${company_id} and group_user.user_id = person.id
+          ) > ${maxGroupsPerPerson} as is_over
+        ) groups
+        cross join lateral (
           select coalesce(import_row.username <> person.username, false)
               or coalesce(import_row.locale <> person.locale, false)
               or cardinality(joined) > 0 as differs
@@ -80,6 +93,7 @@ export async function checkUserImportRows(
         ) earlier
         cross join lateral (
           select coalesce(import_row.faults, '[]') || coalesce(named.faults, '[]')
+            || case when is_over then '[{"column": "groups", "code": "too_many"}]'::jsonb else '[]' end
             || case when earlier.number is null then '[]' else jsonb_build_array(
                  jsonb_build_object('column', 'email', 'code', 'duplicate', 'row', earlier.number)
                ) end

@@ -135,8 +135,8 @@ async function changePeople(
          and "user".disabled is null and "user".deleted_at is null
       returning "user".id
     ), members as (
-      insert into group_user (company_id, group_id, user_id)
-      select ${company_id}::uuid, unnest(group_ids), user_id
+      insert into group_user (company_id, group_id, user_id, imported_by)
+      select ${company_id}::uuid, unnest(group_ids), user_id, ${id}::uuid
         from slice where (user_id in (select id from changed)) is true
       on conflict do nothing
     )
@@ -321,9 +321,9 @@ async function removePeople(
 /**
  * Undoes the changes that an import run made to existing people. Restores their former usernames
  * and languages, and deletes the group memberships that the run added. Skips administrators and
- * deleted people. Keeps a username or language that has been changed again since the run. If a
- * person is skipped, or anything has been changed again, stores the reason in the column `kept` of
- * the import row.
+ * deleted people. Keeps a username or language that has been changed again since the run, and a
+ * membership that somebody has given again. If a person is skipped, or anything has been changed or
+ * given again, stores the reason in the column `kept` of the import row.
  */
 async function restorePeople(
   tx: Tx,
@@ -346,6 +346,7 @@ async function restorePeople(
                 where group_user.company_id = ${company_id}
                   and group_user.user_id = "user".id
                   and group_user.group_id = any (import_row.group_ids)
+                  and group_user.imported_by = ${id}
              ) as is_member
         from import_row
         join "user" on "user".company_id = ${company_id} and "user".id = import_row.user_id
@@ -363,7 +364,8 @@ async function restorePeople(
     ), left_groups as (
       delete from group_user using slice
        where group_user.company_id = ${company_id} and group_user.user_id = slice.user_id
-         and group_user.group_id = any (slice.group_ids) and untouchable is null
+         and group_user.group_id = any (slice.group_ids) and group_user.imported_by = ${id}
+         and untouchable is null
     )
     update import_row set kept = coalesce(untouchable,
         case when not (is_username_same and is_locale_same and is_member) then 'changed' end)

@@ -12,7 +12,7 @@ import {
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { Username } from '../../../contract/users.ts'
-import { canonicalEmail } from '../../../core/input/email.ts'
+import { readPastedEmail, trimInvisible } from '../../../core/input/pasted-text.ts'
 import { foldText } from '../../../core/text/search-words.ts'
 import {
   deleteInCompany,
@@ -24,6 +24,7 @@ import type { StoredUserImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { checkUserImportRows, findRowsToRecheck } from './user-import-checks.ts'
 
 type Sent = z.output<typeof endpoints.storeImportRows.input>
@@ -38,6 +39,7 @@ interface ReadRow {
   number: number
   cells: Cells
   bytes: number
+  kept_bytes: number
   faults: Reason[] | null
   email: string | null
   username: string | null
@@ -54,10 +56,11 @@ const readAtOnce = 250
 /**
  * Stores rows of an import of people. Replaces stored rows with the same numbers. If the import has
  * been checked, checks these rows again, and other rows with the same e-mails if their verdicts are
- * out of date. Throws `import_too_large` if the cells of the import exceed 25 MB.
+ * out of date. Throws `import_too_large` if the cells of the import exceed 25 MB, and
+ * `too_many_import_bytes` if the imports of the company exceed what it may keep.
  */
 export async function storeUserImportRows(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   { company_id, id, from, rows }: Storing
 ): Promise<Import> {
   const read: ReadRow[] = []
@@ -78,19 +81,26 @@ export async function storeUserImportRows(
       .where('import_id', '=', id)
       .where('number', '>=', from)
       .where('number', '<=', to)
-      .returning(['bytes', 'email'])
+      .returning(['bytes', 'kept_bytes', 'email'])
       .execute()
     await insertRows(tx, id, read)
     const stored_count = found.stored_count + read.length - former.length
-    const stored_bytes = found.stored_bytes + sumOf(read) - sumOf(former)
+    const stored_bytes = found.stored_bytes + sumOf(read, 'bytes') - sumOf(former, 'bytes')
+    const kept_more = sumOf(read, 'kept_bytes') - sumOf(former, 'kept_bytes')
     if (stored_bytes > importLimits.bytes) {
       throw new AppError('import_too_large', `The cells have ${stored_bytes} bytes`)
     }
+    await requireRoom(tx, deps, 'import_bytes', kept_more)
     const numbers = read.map(({ number }) => number)
     const changed = { id, options: found.options, numbers, rows: [...former, ...read] }
     const counts = found.counts && (await checkAgain(tx, deps, changed))
     await updateById(tx, 'import', id)
-      .set({ stored_count, stored_bytes, counts: counts && JSON.stringify(counts) })
+      .set({
+        stored_count,
+        stored_bytes,
+        kept_bytes: sql<number>`kept_bytes + ${kept_more}`,
+        counts: counts && JSON.stringify(counts)
+      })
       .execute()
     return readImport(tx, id)
   })
@@ -215,30 +225,54 @@ function readRow(number: number, sent: Cells): ReadRow {
     ...(sent.locale === undefined ? {} : { locale: storable(sent.locale) })
   }
   const faults: Reason[] = []
-  const email = readEmail(sent.email, faults)
-  const username = readUsername(sent.username ?? '', faults)
+  const email = readEmail(trimInvisible(sent.email), faults)
+  const username = readUsername(trimInvisible(sent.username ?? ''), faults)
   const group_names = readGroups(cells.groups ?? [], faults)
   const locale = readLocale(cells.locale ?? '', faults)
   // the texts alone, so that a file within the limits can be stored
   const bytes = Buffer.byteLength(Object.values(cells).flat().join(''))
   const read = { number, cells, bytes, email, username, group_names, locale }
-  return { ...read, faults: faults.length > 0 ? faults : null }
+  const kept_bytes = keptBytes([read, faults, faults, possibleReasons(group_names)])
+  return { ...read, kept_bytes, faults: faults.length > 0 ? faults : null }
+}
+
+/** What the database needs for a row beside its values: headers, ids and entries of indexes. */
+const rowOverheadBytes = 300
+
+/**
+ * Returns what a row takes up in the database, with all that a check may write into it. It is counted
+ * when the row is stored, because a check must not fail for want of room.
+ */
+function keptBytes(values: unknown[]): number {
+  return rowOverheadBytes + Buffer.byteLength(JSON.stringify(values))
+}
+
+/** More reasons than a check stores with a row that names these groups. */
+function possibleReasons(group_names: string[]): Reason[] {
+  return [
+    ...group_names.map(
+      (name): Reason => ({ column: 'groups', code: 'unknown', value: shortened(name) })
+    ),
+    { column: 'email', code: 'duplicate', row: importLimits.rows },
+    { column: 'groups', code: 'too_many' },
+    { column: 'email', code: 'administrator' }
+  ]
 }
 
 function readEmail(cell: string, faults: Reason[]): string | null {
-  if (cell.trim() === '') {
+  if (cell === '') {
     faults.push({ column: 'email', code: 'required' })
     return null
   }
-  const email = canonicalEmail(cell)
+  const email = readPastedEmail(cell)
   if (email !== undefined) return email
-  const isLong = cell.trim().length > 254
+  const isLong = cell.length > 254
   faults.push({ column: 'email', code: isLong ? 'too_long' : 'format' })
   return null
 }
 
 function readUsername(cell: string, faults: Reason[]): string | null {
-  if (cell.trim() === '') return null
+  if (cell === '') return null
   const parsed = Username.safeParse(cell)
   if (parsed.success) return parsed.data
   const isLong = parsed.error.issues.some(({ code }) => code === 'too_big')
@@ -247,7 +281,7 @@ function readUsername(cell: string, faults: Reason[]): string | null {
 }
 
 function readGroups(names: string[], faults: Reason[]): string[] {
-  const given = [...new Set(names.map(name => name.trim()).filter(Boolean))]
+  const given = [...new Set(names.filter(Boolean))]
   if (given.length <= importLimits.groups) return given
   faults.push({ column: 'groups', code: 'too_many' })
   return []
@@ -260,23 +294,21 @@ const languages: [locale: string, ...names: string[]][] = [
 ]
 
 function readLocale(cell: string, faults: Reason[]): string | null {
-  if (cell.trim() === '') return null
+  if (cell === '') return null
   // `fr-FR` is read as `fr`
-  const [, word = ''] = /^([a-z]+)(?:[-_][a-z]{2})?$/.exec(foldText(cell.trim())) ?? []
+  const [, word = ''] = /^([a-z]+)(?:[-_][a-z]{2})?$/.exec(foldText(cell)) ?? []
   const found = languages.find(([, ...names]) => names.includes(word))
   if (found) return found[0]
-  faults.push({ column: 'locale', code: 'unknown', value: shortened(cell.trim()) })
+  faults.push({ column: 'locale', code: 'unknown', value: shortened(cell) })
   return null
 }
 
 /**
- * Returns the text of a cell without white space around it. Replaces characters that the database
- * cannot store, and shortens texts that are too long.
+ * Returns the text of a cell without blanks and invisible marks around it. Replaces characters that
+ * the database cannot store, and shortens texts that are too long.
  */
 function storable(cell: string): string {
-  // the ends of a long text, so that trimming it is not quadratic
-  return cell
-    .trim()
+  return trimInvisible(cell)
     .slice(0, importLimits.cell + 1)
     .toWellFormed()
     .replaceAll('\0', '\ufffd')
@@ -289,15 +321,17 @@ function shortened(text: string): string {
 async function insertRows(tx: Tx, id: string, rows: ReadRow[]): Promise<void> {
   await sql`
     insert into import_row (
-      company_id, import_id, number, cells, bytes, faults, email, username, locale, group_names
+      company_id, import_id, number, cells, bytes, kept_bytes, faults, email, username, locale,
+      group_names
     )
-    select ${tx.companyId}, ${id}, number, cells, bytes, faults, email, username, locale, group_names
+    select ${tx.companyId}, ${id}, number, cells, bytes, kept_bytes, faults, email, username, locale,
+           group_names
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (
-        number integer, cells jsonb, bytes integer, faults jsonb, email text, username text,
+        number integer, cells jsonb, bytes integer, kept_bytes integer, faults jsonb, email text, username text,
         locale text, group_names text[]
       )`.execute(tx)
 }
 
-function sumOf(rows: { bytes: number }[]): number {
-  return rows.reduce((sum, { bytes }) => sum + bytes, 0)
+function sumOf<Name extends string>(rows: Record<Name, number>[], name: Name): number {
+  return rows.reduce((sum, row) => sum + row[name], 0)
 }

@@ -1,7 +1,12 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxGroupsPerPerson } from '../../../contract/kit/limits.ts'
-import { deleteInCompany, selectById, updateById } from '../../db/company-queries.ts'
+import {
+  deleteInCompany,
+  selectById,
+  updateById,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
@@ -53,8 +58,9 @@ interface Move {
 }
 
 /**
- * Makes people members of a group. Returns the ids of those who were not members before. The caller
- * must have locked the group and the people, and must increment the versions of the people.
+ * Makes people members of a group. Returns the ids of those who were not members before. Those whom
+ * an import had made members stay members when the import is undone. The caller must have locked the
+ * group and the people, and must increment the versions of the people.
  */
 export async function addPeopleToGroup(
   tx: Tx,
@@ -65,6 +71,12 @@ export async function addPeopleToGroup(
     insert into group_user (company_id, group_id, user_id)
     select ${tx.companyId}, ${group_id}, user_id from unnest(${user_ids}::uuid[]) as added (user_id)
     on conflict do nothing returning user_id`.execute(tx)
+  await updateInCompany(tx, 'group_user')
+    .set({ imported_by: null })
+    .where('group_id', '=', group_id)
+    .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
+    .where('imported_by', 'is not', null)
+    .execute()
   for (const { user_id } of rows) {
     addAuditEntry(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
   }

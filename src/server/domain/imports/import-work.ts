@@ -119,7 +119,8 @@ class Stopped extends Error {}
  * this process did not finish it. If this process ends before the work is done, another process
  * takes over. That process continues a check after the last finished slice. It starts a run or an
  * undo from the beginning, because all its changes are in one transaction. If the changes of a run
- * are already committed, it only counts them.
+ * are already committed, it only counts them. If counting fails several times, the import is done
+ * without figures.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -154,6 +155,8 @@ export async function workOnNextImport(
       )
     } else deps.log.error({ ...facts, err: error }, 'import failed')
     if (!isLast) await pause(deps, work, retryMs * work.attempts)
+    else if (work.state === 'running' && work.applied)
+      await end(deps, work, { state: 'done', failure: null })
     else {
       const state = work.state === 'undoing' ? 'done' : 'failed'
       await end(deps, work, { state, failure: 'interrupted' })
@@ -246,6 +249,7 @@ async function run(
       })
       await settle(tx, work, { state: 'running', applied: true })
     })
+    work.applied = true
   }
   // a transaction of its own, so that it counts what has been committed
   await inBackground(deps, work, async tx => {
@@ -420,7 +424,7 @@ async function change(
 async function end(
   deps: WorkDeps,
   { company_id, id, generation }: ImportInProgress,
-  set: { state: ImportState; failure: ImportFailureReason }
+  set: { state: ImportState; failure: ImportFailureReason | null }
 ): Promise<void> {
   const where = sql<boolean>`generation = ${generation}`
   await inBackground(deps, { company_id }, tx => releaseLease(tx, working, { id, where, set }))

@@ -38,8 +38,9 @@ interface Creation extends z.output<typeof endpoints.createImport.input> {
 }
 
 /**
- * Creates an import without rows. Throws `not_found` if one of its groups does not exist, and
- * `too_many_imports` if the company has as many unfinished imports as it may have.
+ * Creates an import without rows. Throws `not_found` if one of its groups does not exist,
+ * `too_many_imports` if the company has as many unfinished imports as it may have, and
+ * `too_many_kept_imports` if it has as many imports in all.
  */
 export async function createImport(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
@@ -53,6 +54,7 @@ export async function createImport(
     const insert = async () => {
       await requireGroups(tx, options.groups)
       await requireRoom(tx, deps, 'unfinished_imports')
+      await requireRoom(tx, deps, 'kept_imports')
       const id = newId(deps)
       await tx
         .insertInto('import')
@@ -119,10 +121,10 @@ export async function requestImportCheck(
 
 /**
  * Asks the import job to run an import. Throws `import_refused_rows` if rows are refused and the
- * caller has not chosen to skip them.
+ * caller has not chosen to skip them, and `too_many_people` if there is no room for the new people.
  */
 export async function requestImportRun(
-  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>,
   { skip_refused, ...request }: Request & { skip_refused: boolean }
 ): Promise<Import> {
   return inCompany(deps.db, request.company_id, async tx => {
@@ -131,6 +133,7 @@ export async function requestImportRun(
     if (refused > 0 && !skip_refused) {
       throw new AppError('import_refused_rows', `${refused} rows are refused`)
     }
+    await requireRoom(tx, deps, 'people', counts?.new ?? 0)
     return begin(tx, deps, request, { state: 'running', skip_refused })
   })
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { importLimits } from '../../../contract/imports.ts'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import { maxApiKeysPerOwner, maxUnprovedDomains } from '../../../contract/kit/limits.ts'
@@ -53,6 +54,21 @@ const bounds = {
     limit: () => importLimits.open,
     count: tx =>
       countRows(selectInCompany(tx, 'import').where('state', 'not in', ['done', 'undone']))
+  },
+  kept_imports: {
+    code: 'too_many_kept_imports',
+    limit: () => importLimits.kept,
+    count: tx => countRows(selectInCompany(tx, 'import'))
+  },
+  import_bytes: {
+    code: 'too_many_import_bytes',
+    limit: settings => settings.importBytes,
+    async count(tx) {
+      const { bytes } = await selectInCompany(tx, 'import')
+        .select(({ fn }) => fn.coalesce(fn.sum<number>('kept_bytes'), sql<number>`0`).as('bytes'))
+        .executeTakeFirstOrThrow()
+      return Number(bytes)
+    }
   },
   people: {
     code: 'too_many_people',
