@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measure as batches } from './batches.ts'
+import { measure as bounds } from './bounds.ts'
 import { canPinToCores, onClientCore } from './cores.ts'
 import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
@@ -41,6 +42,7 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   'tls-ask': onClientCore(tlsAsk),
   parsing: onClientCore(parsing),
   lists,
+  bounds,
   import: onClientCore(imports),
   history,
   desk,

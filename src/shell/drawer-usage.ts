@@ -26,7 +26,9 @@ export function showUsageInDrawer(user: OwnAccount): void {
     limit: usage?.requests_limit,
     words: (used, limit) =>
       limit === null
-        ? t('shell.usage.requestsSoFar', { count: used })
+        ? t(used === 0 ? 'shell.usage.requestsNoneYet' : 'shell.usage.requestsSoFar', {
+            count: used
+          })
         : t('shell.usage.requestsUsed', { used, limit })
   })
   draw(box, 'storage', {

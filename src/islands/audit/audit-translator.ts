@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../contract/audit.ts'
-import en from '../../i18n/en/admin/changes.json'
-import fr from '../../i18n/fr/admin/changes.json'
+import en from '../../i18n/en/admin/changes.json' with { type: 'json' }
+import fr from '../../i18n/fr/admin/changes.json' with { type: 'json' }
 import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
 import type { NamespaceKey } from '../../i18n/keys.ts'
 

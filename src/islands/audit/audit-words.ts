@@ -111,8 +111,8 @@ export function describeChanges(
   const wordsOf = (field: string, value: unknown) => valueWords(field, value, { locale, t, names })
   return shown.map(({ field, before, after }: AuditChange) => {
     const isReplaced = pictures.includes(field) && before !== null && after !== null
-    // the sentence says that the person is enabled again
-    const isGone = isDeletion || (field === 'disabled' && after === null)
+    // the sentence says that the person or the company is enabled again
+    const isGone = isDeletion || (/^(?:disabled|suspended)$/.test(field) && after === null)
     const hasBefore = before !== null || (limits.includes(field) && action.endsWith('.update'))
     return {
       field,
@@ -167,7 +167,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
     }
     return value.map(each => valueWords(field, each, around)).join(', ')
   }
-  if (typeof value === 'object') return objectWords(field, value, around)
+  if (typeof value === 'object') return objectWords(value, around)
   if (pictures.includes(field)) return t('picture')
   const text = String(value)
   const named = names.find(({ id }) => id === text)
@@ -179,13 +179,16 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
   return word.length > longest ? `${word.slice(0, longest)}…` : word
 }
 
-function objectWords(field: string, value: object, around: Surroundings): string {
+function objectWords(value: object, around: Surroundings): string {
   const { locale, t } = around
-  if (field === 'disabled' && 'reason' in value && 'since' in value) {
-    return t('values.disabled', {
+  if ('reason' in value && 'since' in value) {
+    const words = t('values.disabled', {
       date: formatDateTime(new Date(String(value.since)), locale),
       reason: valueWords('reason', value.reason, around)
     })
+    if (!('verification' in value)) return words
+    const verification = valueWords('verification', value.verification, around)
+    return `${words}, ${t('named', { name: t('labels.verification'), value: verification })}`
   }
   return Object.entries(value)
     .map(([name, each]) =>

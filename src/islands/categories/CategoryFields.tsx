@@ -78,7 +78,11 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
       <RadioField
         label={t('categories.visibility.label')}
         name="visibility"
-        options={optionsOf('visibility')}
+        options={optionsOf('visibility').map(option => ({
+          ...option,
+          // nobody could verify the documents before the verify page takes receipts
+          isDisabled: option.value === 'receipt_only'
+        }))}
         initial={category?.visibility ?? 'public'}
         error={fieldErrorText(form.errors, 'visibility', t)}
       />

@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
+import { $categories, type CategoriesState } from '../../stores/categories.ts'
 import {
   canBePaused,
   countUnfinished,
@@ -45,6 +46,7 @@ const shownAtOnce = 25
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useTranslation()
   const summary = useStore($depositQueueSummary, { ssr: 'initial' })
+  const categories = useStore($categories, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
   /** Ids of the deposits that are paused while the person is asked whether to cancel all. */
   const [held, setHeld] = useState<string[]>()
@@ -112,7 +114,9 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={removeEnded} />}
         </div>
       </div>
-      {hasEnded && summary.done + summary.duplicate > 0 && <VerificationPageAddress />}
+      {hasEnded && summary.done + summary.duplicate > 0 && (
+        <VerificationPageAddress visibilities={visibilitiesOf(deposits, categories)} />
+      )}
       {limit && (
         <ErrorNote error={limit} text={depositErrorText(limit, t, locale)}>
           <p>
@@ -219,4 +223,14 @@ export function depositSummaryText(
     .filter(({ count }) => count > 0)
     .map(({ name, count }) => t(`deposit.summary.${name}`, { count }))
   return new Intl.ListFormat(languageTag(locale), { type: 'unit' }).format(said)
+}
+
+/** Returns the visibilities of the documents that are on record, as far as they are known. */
+function visibilitiesOf(deposits: readonly QueuedDeposit[], categories: CategoriesState) {
+  const known = categories.status === 'ready' ? categories.categories : []
+  return deposits.flatMap(({ $state }) => {
+    const state = $state.get()
+    if (state.status !== 'done' && state.status !== 'duplicate') return []
+    return [known.find(({ id }) => id === state.request.category_id)?.visibility]
+  })
 }

@@ -4,7 +4,7 @@ import type { SelectOption } from './SelectField.tsx'
 
 interface RadioFieldProps extends Omit<FieldTexts, 'hint'> {
   name: string
-  options: (SelectOption & { note: string })[]
+  options: (SelectOption & { note: string; isDisabled?: boolean })[]
   initial: string
 }
 
@@ -22,6 +22,7 @@ export function RadioField({ label, name, options, initial, error }: RadioFieldP
             value={option.value}
             className="radio"
             defaultChecked={option.value === initial}
+            disabled={option.isDisabled && option.value !== initial}
             aria-labelledby={`${id}-${option.value}-label`}
             aria-describedby={`${id}-${option.value}`}
           />

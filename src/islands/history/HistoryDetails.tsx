@@ -131,7 +131,9 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
             })}
           </p>
         )}
-        {request?.kind === 'deposit' && request.state === 'done' && <VerificationPageAddress />}
+        {request?.state === 'done' && loaded?.deposit && (
+          <VerificationPageAddress visibilities={[loaded.deposit.visibility]} />
+        )}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
           {state === undefined && (waiting === 'text' || waiting === 'slow')

@@ -2,21 +2,41 @@ import { localizedPath } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { useTranslation } from './use-translation.ts'
 
+interface VerificationPageAddressProps {
+  /** The visibility of each document's category. Undefined where it is unknown. */
+  visibilities: readonly (string | undefined)[]
+}
+
 /**
- * Shows the address of the verify page, which the person can send to others who want to verify a
- * document. The page must pass the translations `common` to the island.
+ * Says who can verify these documents, and shows the address of the verify page. The page must pass
+ * the translations `common` to the island.
  */
-export function VerificationPageAddress() {
+export function VerificationPageAddress({ visibilities }: VerificationPageAddressProps) {
   const { locale, t } = useTranslation()
   const address = location.origin + localizedPath(locale, '/verify')
+  const audience = audienceOf(visibilities)
   return (
     <div className="flex flex-col items-start gap-1 text-sm">
       <h3 className="font-semibold">{t('common.handOver.title')}</h3>
-      <p>{t('common.handOver.text')}</p>
-      <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-        <span className="wrap-anywhere font-medium">{address}</span>
-        <CopyButton text={address} label={t('common.handOver.copy')} />
-      </p>
+      <p>{t(`common.handOver.${audience}`)}</p>
+      {audience !== 'nobody' && (
+        <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+          <span className="wrap-anywhere font-medium">{address}</span>
+          <CopyButton text={address} label={t('common.handOver.copy')} />
+        </p>
+      )}
     </div>
   )
+}
+
+const audiences: Record<string, 'everyone' | 'members' | 'nobody'> = {
+  public: 'everyone',
+  private: 'members',
+  receipt_only: 'nobody'
+}
+
+/** Returns who can verify all of these documents. `varies`: it differs, or is unknown. */
+function audienceOf(visibilities: VerificationPageAddressProps['visibilities']) {
+  const [first, ...others] = new Set(visibilities)
+  return others.length > 0 ? 'varies' : (audiences[first ?? ''] ?? 'varies')
 }

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AuditAction } from '../../../src/contract/audit.ts'
 import {
   hasCompanyIdInPath,
   isCompanyAdministrationCall
 } from '../../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
+import { auditTranslator } from '../../../src/islands/audit/audit-translator.ts'
+import { describeChanges } from '../../../src/islands/audit/audit-words.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeInvitedPerson, makeWaitingSignUp, requestOf, type Thing } from '../../helpers/cases.ts'
@@ -97,6 +100,88 @@ describe('every role makes every call', () => {
     }
   }
 })
+
+/** What the entries have that no single call makes. */
+const fieldsOfOtherActions = {
+  'company.suspend': {
+    suspended: { reason: 'payment', since: '2026-05-03T12:00:00.000Z', verification: 'open' }
+  },
+  'company.resume': { suspended: null },
+  'domain.verify': { host: 'docs.acme.example' },
+  'domain.cover': { host: 'docs.acme.example', wildcard: '*.acme.example' },
+  'domain.uncover': { host: 'docs.acme.example', wildcard: '*.acme.example' },
+  'domain.primary': { host: 'docs.acme.example' },
+  'domain.publish': { number: 2, colors: { dark: true, primary: '#ffe600' }, logo: 'sha256:aa' },
+  'group.add_category': { category_id: randomUUID() },
+  'import.run': { name: 'a.csv', new: 1, changed: 2, unchanged: 3, skipped: 4, digest: 'ab' },
+  'import.undo': { name: 'a.csv', removed: 1, restored: 2, kept: 3 },
+  'user.change_email': { email: 'ada@acme.example' }
+}
+
+// the calls above have made nearly every kind of entry
+test('the audit log says every field of every entry in words, in both languages', async () => {
+  const { rows } = await world.app.owner.query<{ action: string; changes: string }>(
+    `select distinct action, value.changes from audit_entry join audit_value value using (company_id, seq)`
+  )
+  const actions = new Set<string>(rows.map(({ action }) => action))
+  const bare = [
+    'company.read_history',
+    'user.invite_again',
+    'user.invitation_link',
+    'user.delete',
+    'user.sign_out',
+    'user.verify_link',
+    'user.change_password',
+    'user.reset_password'
+  ]
+  const others = AuditAction.options.filter(each => !actions.has(each) && !bare.includes(each))
+  expect(others.sort()).toEqual(Object.keys(fieldsOfOtherActions).sort())
+  for (const [action, after] of Object.entries(fieldsOfOtherActions))
+    rows.push({ action, changes: JSON.stringify({ before: {}, after }) })
+  const raw = new Set<string>()
+  for (const { action, changes } of rows) {
+    const { before, after } = JSON.parse(changes)
+    const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    const entry = {
+      ...{ id: '', seq: 1, at: '', actor: { id: '', name: 'Mona' }, action, names: [], erased: false },
+      target: { id: '', kind: '', name: 'It' },
+      changes: fields.map(field => ({
+        field,
+        before: before[field] ?? null,
+        after: after[field] ?? null
+      }))
+    }
+    for (const locale of ['en', 'fr'] as const) {
+      const t = auditTranslator(locale)
+      for (const { field, label, ...words } of describeChanges(entry, locale, t)) {
+        if (t(`labels.${field}` as 'nothing') !== label) raw.add(`${action}: ${field} (${locale})`)
+        for (const moment of ['before', 'after'] as const) {
+          for (const code of codesIn({ before, after }[moment][field])) {
+            const isInWords = ['reason', 'locale', 'colors', 'interval', field].some(
+              list => t(`values.${list}.${code}` as 'nothing') !== `values.${list}.${code}`
+            )
+            const shown = words[moment]?.split(/[,:] ?/).includes(code)
+            if (shown && !isInWords && !isFreeText(field))
+              raw.add(`${action}: ${field}: ${code} (${locale})`)
+          }
+        }
+      }
+    }
+  }
+  expect([...raw].sort()).toEqual([])
+})
+
+function isFreeText(field: string): boolean {
+  return ['name', 'names', 'username', 'title', 'host', 'digest'].includes(field)
+}
+
+/** Returns the words of a value that only a program reads: enum values and names of fields. */
+function codesIn(value: unknown): string[] {
+  if (typeof value === 'string') return /^[a-z]+(?:_[a-z]+)*$/.test(value) ? [value] : []
+  if (typeof value !== 'object' || value === null) return []
+  const names = Array.isArray(value) ? [] : Object.keys(value)
+  return [...names, ...Object.values(value).flatMap(codesIn)]
+}
 
 describe('the company of a call', () => {
   const acting = names.filter(name => isCompanyAdministrationCall(routeOf(name)))

@@ -517,7 +517,7 @@ describe('an invitation', () => {
     const account = newAccount()
     const { id, link } = await withoutMailServer(() => invite(admin, account.email))
     const url = new URL(link ?? '')
-    expect(url.origin + url.pathname).toBe('http://localhost/en/activate-account')
+    expect(url.origin + url.pathname).toBe('http://localhost/activate-account')
     expect(new URLSearchParams(url.hash.slice(1)).get('email')).toBe(account.email)
     await activate(account, new URLSearchParams(url.hash.slice(1)).get('t') ?? '')
     await expect(call(resendInvitation, { id }, admin.token)).rejects.toEqual(
@@ -863,7 +863,7 @@ describe('a mailed link', () => {
     }
     const { link } = await service.mailTo(account.email, 'reset')
     const url = new URL(link)
-    expect(url.origin + url.pathname + url.search).toBe('http://localhost/en/reset-password')
+    expect(url.origin + url.pathname + url.search).toBe('http://localhost/reset-password')
     expect(JSON.stringify(service.logged)).not.toContain(token)
   })
 

@@ -231,7 +231,7 @@ describe('links to pass on', () => {
     const link = links.find(({ id }) => id === one.id)
     expect(link).toMatchObject({ email: one.email, username: 'Ada' })
     const url = new URL(link?.link ?? '')
-    expect(url.pathname).toBe('/en/activate-account')
+    expect(url.pathname).toBe('/activate-account')
     const token = new URLSearchParams(url.hash.slice(1)).get('t') ?? ''
     const public_key_jwt = await publicKeyJwtFor(app, 'activate', { email: one.email, token })
     await app.call(ada.host, activateUser, { token, username: 'One', public_key_jwt })

@@ -14,7 +14,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const who = { username: 'Ada Admin', chosen: password }
   const { email, company, admin } = await signUpAdmin(page, 'en', who)
-  const keys = page.getByRole('region', { name: 'Keys for programs' })
+  const keys = page.getByRole('region', { name: 'API keys' })
   const name = keys.getByLabel('Name')
 
   await page.goto(`${homeAddress()}/me`)
@@ -130,7 +130,7 @@ async function deposit(key: string): Promise<number> {
 
 /** Revokes a key. Expects that the heading of the list then has the focus. */
 async function revoke(page: Page, name: string) {
-  const keys = page.getByRole('region', { name: 'Keys for programs' })
+  const keys = page.getByRole('region', { name: 'API keys' })
   await keys.getByRole('button', { name: `Revoke the key ${name}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await expect(keys.getByText(`The key “${name}” is revoked.`)).toBeVisible()

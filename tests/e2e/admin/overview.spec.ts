@@ -60,7 +60,7 @@ test('the usage by day is read with the keyboard, and all figures stand in a tab
   await expect(chart).not.toHaveAttribute('aria-valuetext', today ?? '')
   await page.keyboard.press('End')
   await expect(chart).toHaveAttribute('aria-valuetext', today ?? '')
-  await usage.getByText('Figures as a table').click()
+  await usage.getByText('Show the table').click()
   await expect(usage.getByRole('row')).toHaveCount(31)
   await usage.getByRole('radio', { name: '90 days' }).check()
   await expect(usage.getByRole('row')).toHaveCount(91)

@@ -244,6 +244,24 @@ test('says at a limit what happens, when it starts again, and who can raise it',
   await expect(note).toContainText('Your administrator can raise the limit.')
 })
 
+test('after a deposit in a category for members, sends nobody to verify without an account', async ({
+  page
+}) => {
+  const path = await makePdf('payslip.pdf', 'Payslip')
+  await page.route(/\/category$/, async route => {
+    const response = await route.fetch()
+    const categories: object[] = await response.json()
+    const json = categories.map(each => ({ ...each, visibility: 'private' }))
+    await route.fulfill({ response, json })
+  })
+  await openDesk(page)
+  await chooseFiles(page, path)
+  await expect(
+    page.getByText('Only administrators and members of the category’s groups can verify it.')
+  ).toBeVisible()
+  await expect(page.getByText('without an account')).toHaveCount(0)
+})
+
 test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {
   const dropped = join(documentFolder, 'dropped')
   await rm(dropped, { recursive: true, force: true })

@@ -299,7 +299,7 @@ async function linkWithoutMail(
 export async function createLinksToPassOn(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
-  { host, isWildcard, config }: Tenant,
+  { host, isWildcard }: Tenant,
   invitees: readonly Invitee[]
 ): Promise<{ links: string[]; until: Date }> {
   const asked = { purpose: 'activate', people: invitees, isHandedOut: true } as const
@@ -307,7 +307,8 @@ export async function createLinksToPassOn(
   const primary = isWildcard ? await findPrimaryDomain(tx) : undefined
   const origin = webOriginOf(deps, primary?.host ?? host)
   const links = invitees.map(({ email, locale }, at) => {
-    const path = `/${locale === 'und' ? config.locale : locale}/activate-account`
+    // without a language, the page opens in that of the reader's browser
+    const path = `${locale === 'und' ? '' : `/${locale}`}/activate-account`
     return buildMailLink(origin, path, { token: tokens[at] ?? '', email })
   })
   return { links, until }

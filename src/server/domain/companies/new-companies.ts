@@ -114,7 +114,7 @@ export async function insertCompanyRows(
     .values({
       company_id,
       id: group_id,
-      name: 'Everyone',
+      name: input.locale === 'fr' ? 'Tout le monde' : 'Everyone',
       is_default: true,
       features: ['deposit'],
       ...input.limits,

@@ -44,7 +44,11 @@ export async function createMessageForQueuedMail(
   const { kind, to, page, token } = address
   const chosen = LocaleSchema.safeParse(mail.locale === 'und' ? address.locale : mail.locale)
   const locale = chosen.success ? chosen.data : config.locale
-  const [origin, path] = [webOriginOf(deps, tenant.host), `/${locale}/${page}`]
+  const [origin, path] = [
+    webOriginOf(deps, tenant.host),
+    // without a language, the page opens in that of the reader's browser
+    `${chosen.success ? `/${locale}` : ''}/${page}`
+  ]
   const link =
     token === undefined ? `${origin}${path}` : buildMailLink(origin, path, { token, email: to })
   return {

@@ -152,6 +152,15 @@ test('says why a person was disabled who is enabled again, and nothing after tha
   expect(was).toMatch(/^since May 3, 2026 .*, left the organization$/)
 })
 
+test('says why a company was suspended, and whether strangers can still verify', () => {
+  const after = { reason: 'payment', since: '2026-05-03T12:00:00.000Z', verification: 'closed' }
+  const [[label, , is] = []] = changesIn(
+    entryOf({ action: 'company.suspend', changes: [{ field: 'suspended', before: null, after }] })
+  )
+  expect(label).toBe('Suspended')
+  expect(is).toMatch(/^since May 3, 2026 .*, payment missing, Verification by strangers: off$/)
+})
+
 test('says what was disabled, since when and why, in French', () => {
   const changes = [
     {

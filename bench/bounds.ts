@@ -1,0 +1,160 @@
+import { getCompany, listCompanies } from '../src/contract/companies.ts'
+import { endpoints } from '../src/contract/index.ts'
+import { type Endpoint, pathParameters } from '../src/contract/kit/endpoint.ts'
+import { errorCodes } from '../src/contract/kit/errors.ts'
+import { getOwnAccount } from '../src/contract/users.ts'
+import { signUpAt } from '../tests/helpers/client.ts'
+import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
+import { runLoad } from './load.ts'
+import { type BenchOptions, quantile, type ReportRow } from './table.ts'
+
+/**
+ * Measures an installation whose companies have created as much as they may. First measures the
+ * calls of a quiet company on the idle service, then while a company at its bounds calls everything
+ * that lists something of it. Then measures what an operator reads of all companies. The lists come
+ * from the contract, and each code `too_many_…` needs an entry in `fills`, so a new noun is measured
+ * too.
+ */
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
+  await using service = await makeServiceProcess({ DEMO: 'true', DEV: 'true' })
+  await service.start()
+  const quiet = await signUpAt(service.port, 'demo.localhost')
+  const operator = await signUpAt(service.port, 'localhost')
+  const { id } = (await operator.call(getOwnAccount, {})).company
+  await service.query(`update "user" set permissions = '{admin,operator}' where id = $1`, [
+    operator.id
+  ])
+  const seconds = quick ? 2 : 10
+  const neighbor = () =>
+    runLoad({ callers: 1, seconds, signal, work: () => quiet.call(getOwnAccount, {}) })
+  await neighbor()
+  const idle = await neighbor()
+
+  const companies = quick ? 50 : 1000
+  await service.query(
+    `insert into company (id, name, created_at)
+     select gen_random_uuid(), 'Company ' || n, now() from generate_series(1, $1::int) n`,
+    [companies - 1]
+  )
+  for (const [code, sql] of Object.entries(await fillsOf(service))) {
+    signal.throwIfAborted()
+    if (sql !== undefined) await service.query(sql)
+    say(`${companies} companies: ${code}`)
+  }
+  await service.query('vacuum analyze')
+
+  const lists = listsOf(id)
+  say(`${lists.length} lists of a company`)
+  const busy = new AbortController()
+  const flood = Promise.all(
+    lists.map(async ({ endpoint, input }) => {
+      while (!busy.signal.aborted && !signal.aborted) {
+        // a busy company is told to wait
+        await operator.call(endpoint, input).catch(() => undefined)
+      }
+    })
+  )
+  const beside = await neighbor()
+  busy.abort()
+  await flood
+
+  const rounds = quick ? 5 : 10 * runs
+  const timed = async (what: string, atMost: number, run: () => Promise<unknown>) => {
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      signal.throwIfAborted()
+      const from = performance.now()
+      await run()
+      times.push(performance.now() - from)
+    }
+    return { what, ours: quantile(times, 0.95), unit: 'ms', target: { atMost } }
+  }
+  const bytes = async (run: () => Promise<unknown>) => JSON.stringify(await run()).length / 1000
+  const page = () => operator.call(listCompanies, { limit: 200 })
+  const rows: ReportRow[] = [
+    {
+      what: 'GET /user of a neighbor, p99, beside a company at its bounds',
+      ours: beside.p99Ms,
+      peer: idle.p99Ms,
+      unit: 'ms',
+      target: { ratioAtMost: 3 }
+    },
+    await timed(`page of 200 of ${companies} companies at their bounds, p95`, 300, page),
+    {
+      what: 'page of 200 companies, size',
+      ours: await bytes(page),
+      unit: 'kB',
+      target: { atMost: 200 }
+    },
+    await timed('one company at its bounds, p95', 20, () => operator.call(getCompany, { id }))
+  ]
+  for (const { name, endpoint, input } of lists) {
+    rows.push(await timed(`${name} at the bounds, p95`, 300, () => operator.call(endpoint, input)))
+  }
+  return rows
+}
+
+/** Returns the calls that list something of a company and need nothing but its id. */
+function listsOf(id: string): { name: string; endpoint: Endpoint; input: object }[] {
+  return Object.entries(endpoints as Record<string, Endpoint>).flatMap(([name, endpoint]) => {
+    const { method, access, path } = endpoint
+    const parameters = pathParameters(path)
+    const isOfCompany = parameters.every(parameter => parameter === 'id')
+    if (method !== 'GET' || access !== 'admin' || !isOfCompany) return []
+    if (parameters.length > 0 && !path.startsWith('/company/')) return []
+    const input = parameters.length > 0 ? { id } : {}
+    return endpoint.input.safeParse(input).success ? [{ name, endpoint, input }] : []
+  })
+}
+
+/**
+ * Returns for each bound the SQL that gives every company as much as it may have. Undefined for
+ * bounds that other benchmarks fill (people, imports). Throws if a bound has no entry.
+ */
+async function fillsOf({ query }: ServiceProcess): Promise<Record<string, string | undefined>> {
+  const [look] = await query<{ theme: string }>('select theme::text from domain limit 1')
+  const theme = `'${(look?.theme ?? '{}').replaceAll("'", "''")}'::jsonb`
+  const own = (table: string, bound: number) => `
+    company c, lateral (select count(*)::int as count from ${table} where company_id = c.id) had,
+    generate_series(had.count + 1, ${bound}) n`
+  const fills: Record<string, string | undefined> = {
+    too_many_claims: undefined,
+    too_many_domains: `
+      insert into domain (company_id, id, host, name, title, public, locale, theme, created_at, verified_at)
+      select c.id, gen_random_uuid(), 'h' || n || '.' || substr(c.id::text, 25) || '.example.com', c.name,
+             c.name, false, 'en', ${theme}, now(), case when n > 20 then now() end
+        from ${own('domain', 100)}`,
+    too_many_groups: `
+      insert into "group" (company_id, id, name, is_default, features, max_requests, created_at)
+      select c.id, gen_random_uuid(), 'Group ' || n, false, '{deposit}', 100, now()
+        from ${own('"group"', 1000)}`,
+    too_many_categories: `
+      insert into category (company_id, id, names, visibility, is_default, created_at)
+      select c.id, gen_random_uuid(), jsonb_build_object('en', 'Kind ' || n, 'fr', 'Sorte ' || n),
+             'public', false, now()
+        from ${own('category', 500)}`,
+    too_many_keys: `
+      with keys as (
+        select c.id as company_id, gen_random_uuid() as id, n,
+               (select g.id from "group" g where g.company_id = c.id limit 1) as group_id
+          from ${own('api_key', 100)}
+      ), accounts as (
+        insert into "user" (company_id, id, email, username, tokens_valid_after, created_at, deleted_at)
+        select company_id, id, id || '@key.invalid', 'Key ' || n, now(), now(), now() from keys
+      )
+      insert into api_key (company_id, id, user_id, group_id, created_by, name, scopes, hash, hint,
+        created_at, expires_at)
+      select company_id, id, id, group_id, id, 'Key ' || n, '{verify}', sha256(id::text::bytea),
+             'vdm_', now(), now() + interval '1 year' from keys`,
+    too_many_imports: undefined,
+    too_many_kept_imports: undefined,
+    too_many_import_bytes: undefined,
+    too_many_people: undefined
+  }
+  const codes = Object.keys(errorCodes).filter(
+    code => code.startsWith('too_many_') && code !== 'too_many_items'
+  )
+  const missing = codes.filter(code => !(code in fills))
+  if (missing.length > 0) throw new Error(`bench/bounds.ts does not fill ${missing.join(', ')}`)
+  return fills
+}
