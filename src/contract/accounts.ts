@@ -115,7 +115,12 @@ export const resetPassword = endpoint({
   method: 'POST',
   path: '/user/reset',
   access: 'public',
-  input: z.strictObject({ token: MailToken, public_key_jwt: PublicKeyJwt }),
+  input: z.strictObject({
+    token: MailToken,
+    public_key_jwt: PublicKeyJwt,
+    /** `true`: the person's API keys stay valid. Otherwise they are revoked. */
+    keep_api_keys: z.optional(z.boolean())
+  }),
   output: z.void(),
   errors: ['mail_token_invalid', 'mail_token_used', 'challenge_invalid', 'key_invalid']
 })

@@ -92,6 +92,53 @@ export const createCompanyApiKey = endpoint({
   errors: ['too_many_keys']
 })
 
+const renewal = { expires_in_days: settings.expires_in_days }
+
+/**
+ * Lets an API key of the caller end later: a year from now at most. The key itself stays the same.
+ */
+export const renewApiKey = endpoint({
+  method: 'POST',
+  path: '/api_key/{id}/renew',
+  access: 'user',
+  confirmation: true,
+  input: z.strictObject({ id: Id, ...renewal }),
+  output: ApiKey
+})
+
+/**
+ * Lets an API key of a company end later: a year from now at most. The key itself stays the same.
+ */
+export const renewCompanyApiKey = endpoint({
+  method: 'POST',
+  path: '/company/{id}/api_key/{keyId}/renew',
+  access: 'admin',
+  confirmation: true,
+  input: z.strictObject({ id: Id, keyId: Id, ...renewal }),
+  output: ApiKey
+})
+
+/** Lists the API keys of a person of the company, newest first. */
+export const listUserApiKeys = listEndpoint({
+  path: '/user/{id}/api_keys',
+  access: 'admin',
+  item: ApiKey,
+  input: { id: Id }
+})
+
+/**
+ * Revokes an API key of a person of the company. Later calls with the key are refused, and its
+ * running event streams, downloads and uploads end.
+ */
+export const deleteUserApiKey = endpoint({
+  method: 'DELETE',
+  path: '/user/{id}/api_key/{keyId}',
+  access: 'admin',
+  input: z.strictObject({ id: Id, keyId: Id }),
+  output: z.void(),
+  errors: ['email_unconfirmed']
+})
+
 /**
  * Revokes an API key of the caller. Later calls with the key are refused, and its running event
  * streams, downloads and uploads end.
@@ -120,7 +167,11 @@ export const apiKeyCalls = {
   listApiKeys,
   createApiKey,
   deleteApiKey,
+  renewApiKey,
   listCompanyApiKeys,
   createCompanyApiKey,
-  deleteCompanyApiKey
+  deleteCompanyApiKey,
+  renewCompanyApiKey,
+  listUserApiKeys,
+  deleteUserApiKey
 }

@@ -10,6 +10,7 @@ import { listEndpoint } from './kit/lists.ts'
  */
 export const AuditAction = z.enum([
   'api_key.create',
+  'api_key.renew',
   'api_key.revoke',
   'category.create',
   'category.update',

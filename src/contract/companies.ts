@@ -153,6 +153,7 @@ export const suspendCompany = endpoint({
   method: 'POST',
   path: '/company/{id}/suspend',
   access: 'operator',
+  confirmation: true,
   versioned: 'settings',
   input: z.strictObject({
     id: Id,

@@ -376,7 +376,7 @@ export const updateDomain = endpoint({
     terms: z.optional(z.nullable(PageAddress))
   }),
   output: DomainDetails,
-  errors: ['changed_meanwhile', 'svg_refused', 'default_group_private']
+  errors: ['changed_meanwhile', 'confirmation_required', 'svg_refused', 'default_group_private']
 })
 
 /**

@@ -137,6 +137,7 @@ export const deleteMember = endpoint({
   method: 'DELETE',
   path: '/user/{id}',
   access: 'admin',
+  confirmation: true,
   versioned: 'settings',
   input: z.strictObject({ id: Id }),
   output: z.void(),
@@ -208,7 +209,11 @@ export const signOutUser = endpoint({
   method: 'POST',
   path: '/user/{id}/sign_out',
   access: 'admin',
-  input: z.strictObject({ id: Id }),
+  input: z.strictObject({
+    id: Id,
+    /** `true`: also revokes the person's API keys. */
+    revoke_api_keys: z.optional(z.boolean())
+  }),
   output: z.void(),
   errors: ['not_oneself', 'email_unconfirmed']
 })
@@ -333,7 +338,12 @@ export const changeUsers = endpoint({
     dry_run: z.optional(z.boolean())
   }),
   output: BulkResult,
-  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused']
+  errors: [
+    'confirmation_required',
+    'host_needed',
+    'idempotency_in_flight',
+    'idempotency_key_reused'
+  ]
 })
 
 /** Invitation links from one call. The administrator passes them on to the invited people. */

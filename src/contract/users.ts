@@ -190,7 +190,9 @@ export const changePassword = endpoint({
   access: 'user',
   input: z.strictObject({
     challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
-    public_key_jwt: z.string().check(maxCodeUnitsCheck(4096))
+    public_key_jwt: z.string().check(maxCodeUnitsCheck(4096)),
+    /** `true`: the caller's API keys stay valid. Otherwise they are revoked. */
+    keep_api_keys: z.optional(z.boolean())
   }),
   output: z.void(),
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']

@@ -14,6 +14,7 @@ import { watchEventLoopLag } from './event-loop-lag.ts'
 import { limitConnections } from './http/connections.ts'
 import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
 import { createHttpServer } from './http/listener.ts'
+import { announceEndingKeysJob } from './jobs/announce-ending-keys.ts'
 import { checkDomainsJob } from './jobs/check-domains.ts'
 import { checkFilesJob } from './jobs/check-files.ts'
 import { deleteExpiredRowsJob } from './jobs/delete-expired.ts'
@@ -129,6 +130,7 @@ async function start(): Promise<void> {
         sendMailsJob(deps),
         runImportsJob(deps),
         deleteExpiredRowsJob(deps),
+        announceEndingKeysJob(deps),
         checkDomainsJob(deps),
         checkFilesJob(deps),
         reloadTokenKeysJob(deps)

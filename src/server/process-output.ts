@@ -45,7 +45,7 @@ function createLogOutput(level: string): ProcessOutput {
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
- * Creates the output for a terminal. It prints a few plain lines: warnings, errors, and the links
+ * Creates the output for a terminal. It prints a few plain lines: warnings, errors, and the files
  * of mails if there is no mail server.
  */
 export function createTerminalOutput(
@@ -64,7 +64,7 @@ export function createTerminalOutput(
     log: {
       info(facts, text) {
         if (!says('info')) return
-        if ('link' in facts) timed(`Mail ${paint('dim', kindOf(facts))}: ${facts.link}`)
+        if ('file' in facts) timed(`Mail ${paint('dim', kindOf(facts))}: ${facts.file}`)
         else if (says('debug')) timed(`${text}${detailsOf(facts)}`)
       },
       warn(facts, text) {

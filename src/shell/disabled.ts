@@ -6,7 +6,8 @@ import { $disabledState, $user, refreshUser } from '../stores/signed-in-user.ts'
 import { isSignedIn, onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /**
- * Fills the page that tells people why their account is disabled. First shows the reason from the
+ * Fills the page that tells people why their account is disabled. Asks strangers to sign in. First
+ * shows the reason from the
  * page's address, which anybody can forge. Replaces it with the API's answer when one arrives.
  */
 export function startAccountDisabledPage(): void {
@@ -26,10 +27,12 @@ export function startAccountDisabledPage(): void {
 function drawAnswer(): void {
   const blocked = $disabledState.get()
   const box = sheet()
-  // The API may be a release newer: a reason that this page does not know keeps the general
-  // sentence.
-  if (blocked) draw(parseDisabledParameter(JSON.stringify(blocked)))
-  else if (box && $user.get()) {
+  if (blocked && box) {
+    // for a reason that this page does not know, because the API is a release newer
+    write(box, 'what', words()('disabled.unknown', { company: box.dataset['company'] ?? '' }))
+    show(box, 'next')
+    draw(parseDisabledParameter(JSON.stringify(blocked)))
+  } else if (box && $user.get()) {
     write(box, 'what', words()('disabled.active'))
     for (const part of ['reason', 'next']) show(box, part, false)
   }

@@ -32,6 +32,7 @@ export type Thing =
   | 'upload'
   | 'session'
   | 'api key'
+  | 'key owner'
   | 'company api key'
   | 'category'
   | 'company category'

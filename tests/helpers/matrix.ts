@@ -186,6 +186,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     request: done.id,
     session: sessionIdOf(person.token),
     'api key': (await makeApiKey(app, person)).id,
+    'key owner': person.id,
     'company api key': (await makeApiKey(app, person, { isCompanys: true })).id,
     'open request': open.request.id,
     upload: upload.slice('/uploads/'.length),

@@ -23,7 +23,7 @@ export const maxBytesPerBatchFile = 1024 * 1024
 export const maxDepositBatchBodyBytes = 8 * 1024 * 1024
 
 /** Maximum number of days until an API key expires: five years. */
-export const maxApiKeyDays = 1826
+export const maxApiKeyDays = 365
 /** Maximum number of API keys of one person. Also the maximum number of API keys of one company. */
 export const maxApiKeysPerOwner = 100
 /** Maximum number of domains of a company whose ownership is not proved yet. */

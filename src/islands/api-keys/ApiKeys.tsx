@@ -2,7 +2,13 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { $apiKeys, loadApiKeys, revokeApiKey } from '../../stores/accounts/api-keys.ts'
+import {
+  $apiKeys,
+  type KeyOwner,
+  loadApiKeys,
+  renewApiKey,
+  revokeApiKey
+} from '../../stores/accounts/api-keys.ts'
 import { InPlaceEditor } from '../forms/InPlaceEditor.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
@@ -17,34 +23,40 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 import { CreateKey } from './CreateKey.tsx'
 
-interface ApiKeysProps {
-  /** Id of the company whose keys are shown. Undefined for the keys of the signed-in person. */
-  company?: string
-}
-
 /**
- * Lists API keys, and lets the person create and revoke them. The page must pass the translations
+ * Lists the API keys of an owner, and lets the person create, renew and revoke them. Keys of
+ * another person can only be revoked. The page must pass the translations
  * `account`, `errors`, `fields` and `common` to the island.
  */
-export function ApiKeys({ company }: ApiKeysProps) {
+export function ApiKeys({ company, person }: KeyOwner) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const list = useStore($apiKeys, { ssr: 'initial' })
   const [made, setMade] = useState<ApiKeyWithSecret>()
   const title = useRef<HTMLHeadingElement>(null)
 
-  useEffect(() => void loadApiKeys(company), [company])
+  useEffect(() => void loadApiKeys({ company, person }), [company, person])
 
   const revoking = useAction({
     what: 'Revoking the key failed',
     async send({ id, name }: ApiKey) {
-      await revokeApiKey(company, id)
+      await revokeApiKey({ company, person }, id)
       if (made?.id === id) setMade(undefined)
       // the pressed button no longer exists
       title.current?.focus()
+      renewing.reset()
       return name
     }
   })
+  const renewing = useAction({
+    what: 'Renewing the key failed',
+    async send({ id, name }: ApiKey) {
+      await renewApiKey(company, id)
+      revoking.reset()
+      return name
+    }
+  })
+  const note = person ? 'notePerson' : company ? 'noteCompany' : 'note'
 
   return (
     <Section
@@ -53,7 +65,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
       title={say('title')}
       note={
         <>
-          {say(company ? 'noteCompany' : 'note')}{' '}
+          {say(note)}{' '}
           <a className="link" href={pageHref(locale, 'docs', {})}>
             {say('docs')}
           </a>
@@ -69,9 +81,9 @@ export function ApiKeys({ company }: ApiKeysProps) {
           }}
         />
       )}
-      <LoadStatus state={list} retry={() => loadApiKeys(company)} />
+      <LoadStatus state={list} retry={() => loadApiKeys({ company, person })} />
       {list.status === 'ready' && list.rows.length === 0 && (
-        <p className="text-ink-soft">{say('none')}</p>
+        <p className="text-ink-soft">{say(person ? 'nonePerson' : 'none')}</p>
       )}
       {list.status === 'ready' && list.rows.length > 0 && (
         <ul className="flex flex-col divide-y divide-base-300">
@@ -79,7 +91,8 @@ export function ApiKeys({ company }: ApiKeysProps) {
             <Row
               key={key.id}
               apiKey={key}
-              isWorking={revoking.isWorking}
+              isWorking={revoking.isWorking || renewing.isWorking}
+              renew={person === undefined ? () => void renewing.start(key) : undefined}
               revoke={() => void revoking.start(key)}
             />
           ))}
@@ -87,21 +100,28 @@ export function ApiKeys({ company }: ApiKeysProps) {
       )}
       <p role="status" className="wrap-anywhere text-sm empty:hidden">
         {revoking.result && say('revoked', { name: revoking.result })}
+        {renewing.result && say('renewed', { name: renewing.result })}
       </p>
       {revoking.failure && <ErrorNote error={revoking.failure} />}
-      <InPlaceEditor label={say('create')} look="btn-outline">
-        {close => (
-          <CreateKey
-            company={company}
-            done={key => {
-              revoking.reset()
-              setMade(key)
-            }}
-            close={close}
-          />
-        )}
-      </InPlaceEditor>
-      <PasswordPrompt />
+      {renewing.failure && <ErrorNote error={renewing.failure} />}
+      {person === undefined && (
+        <>
+          <InPlaceEditor label={say('create')} look="btn-outline">
+            {close => (
+              <CreateKey
+                company={company}
+                done={key => {
+                  revoking.reset()
+                  renewing.reset()
+                  setMade(key)
+                }}
+                close={close}
+              />
+            )}
+          </InPlaceEditor>
+          <PasswordPrompt />
+        </>
+      )}
     </Section>
   )
 }
@@ -136,12 +156,14 @@ function NewKey({ made, close }: { made: ApiKeyWithSecret; close: () => void }) 
 
 interface RowProps {
   apiKey: ApiKey
-  /** Whether a key is being revoked. Meanwhile no second key can be revoked. */
+  /** Whether a key is being changed. Meanwhile no second key can be changed. */
   isWorking: boolean
+  /** Undefined for the key of another person. */
+  renew: (() => void) | undefined
   revoke: () => void
 }
 
-function Row({ apiKey, isWorking, revoke }: RowProps) {
+function Row({ apiKey, isWorking, renew, revoke }: RowProps) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const now = useNow(60_000)
@@ -173,6 +195,17 @@ function Row({ apiKey, isWorking, revoke }: RowProps) {
           {say(isOver ? 'expired' : 'expires', { time: time(expires) })}
         </p>
       </div>
+      {renew && (
+        <button
+          type="button"
+          className="btn btn-outline btn-sm"
+          aria-label={say('renewNamed', { name })}
+          aria-disabled={isWorking}
+          onClick={() => !isWorking && renew()}
+        >
+          {say('renew')}
+        </button>
+      )}
       <button
         type="button"
         className="btn btn-outline btn-sm"

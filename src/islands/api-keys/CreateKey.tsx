@@ -14,7 +14,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 import { GroupField } from './GroupField.tsx'
 
-const lifetimes = ['30', '90', '365', '1826'] as const
+const lifetimes = ['30', '90', '365'] as const
 
 interface CreateKeyProps {
   company: string | undefined

@@ -108,7 +108,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
         control={props => (
           <select
             {...props}
-            className="select w-full truncate"
+            className="select w-full"
             value={dialect.hasHeader ? dialect.firstRow : ''}
             onChange={({ currentTarget: { value } }) =>
               change({ hasHeader: value !== '', firstRow: value === '' ? 1 : Number(value) })
@@ -117,7 +117,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
             <option value="">{t('imports.wizard.read.noHeader')}</option>
             {file.headingRows.map(({ row, cells }) => (
               <option key={row} value={row}>
-                {t('imports.wizard.read.headerRow', { row, cells: clip(cells.join(' · ')) })}
+                {t('imports.wizard.read.headerRow', { row, cells: clip(cells.join(' · '), 20) })}
               </option>
             ))}
           </select>

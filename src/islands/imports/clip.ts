@@ -1,4 +1,4 @@
-/** Returns a text of at most 60 characters; a longer one ends with `…`. */
-export function clip(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+/** Returns a text of at most `most` characters; a longer one ends with `…`. */
+export function clip(text: string, most = 60): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
 }

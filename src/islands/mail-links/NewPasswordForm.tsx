@@ -16,7 +16,9 @@ interface NewPasswordFormProps {
   username?: string | undefined
   /** Handles an error. Returns true if the form must not show the error. */
   handleFailure: (error: AppError) => boolean
-  send: (chosen: { username: string; password: string }) => Promise<void>
+  /** Label of the box by which people keep their API keys. Undefined for an account without any. */
+  keepsKeys?: string
+  send: (chosen: { username: string; password: string; keepsKeys: boolean }) => Promise<void>
 }
 
 /** Asks for a new password twice. If `asksForName` is true, also asks for a username. */
@@ -31,7 +33,8 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
     },
     slowErrors: ({ username = '', password = '' }) =>
       weakPasswordErrors('password', password, { email, username, company }),
-    send: ({ username = '', password = '' }) => props.send({ username, password }),
+    send: ({ username = '', password = '', keepsKeys }) =>
+      props.send({ username, password, keepsKeys: keepsKeys === 'yes' }),
     handle: props.handleFailure
   })
   return (
@@ -42,6 +45,12 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
         form={form}
         owner={() => ({ email, username: form.read()['username'] ?? '', company })}
       />
+      {props.keepsKeys && (
+        <label className="flex min-h-8 items-center gap-3">
+          <input type="checkbox" name="keepsKeys" value="yes" className="checkbox" />
+          {props.keepsKeys}
+        </label>
+      )}
     </Form>
   )
 }

@@ -90,9 +90,10 @@ function Choose({ company, link, handleFailure }: ChooseProps) {
         {...{ company, handleFailure }}
         email={link.email}
         submit={t('links.reset.submitPassword')}
-        send={async ({ password }) => {
+        keepsKeys={t('links.reset.keepKeys')}
+        send={async ({ password, keepsKeys }) => {
           const { resetPassword } = await loadVerbs()
-          await resetPassword(link, password)
+          await resetPassword(link, password, keepsKeys)
           await continueAfterSignIn(t('links.reset.done'))
         }}
       />

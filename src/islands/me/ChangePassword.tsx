@@ -1,6 +1,7 @@
 import type { OwnAccount } from '../../contract/users.ts'
 import { required, type Validator } from '../../core/input/validators.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
+import { loadApiKeys } from '../../stores/accounts/api-keys.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -21,9 +22,10 @@ export function ChangePassword({ user }: { user: OwnAccount }) {
     slowErrors: ({ next = '' }) => weakPasswordErrors('next', next, owner),
     codeErrors: { password_wrong: { password: { rule: 'wrong' } } },
     isEmptiedBySuccess: true,
-    async send({ password = '', next = '' }) {
-      await changePassword({ email, password, next })
+    async send({ password = '', next = '', keepsKeys }) {
+      await changePassword({ email, password, next, keepsKeys: keepsKeys === 'yes' })
       void loadSessions()
+      void loadApiKeys({})
     }
   })
   return (
@@ -48,6 +50,10 @@ export function ChangePassword({ user }: { user: OwnAccount }) {
           autoComplete="new-password"
           error={fieldErrorText(form.errors, 'repeat', t)}
         />
+        <label className="flex min-h-8 items-center gap-3">
+          <input type="checkbox" name="keepsKeys" value="yes" className="checkbox" />
+          {t('me.password.keepKeys')}
+        </label>
         <p className="font-serif text-lg">{t('account.stays')}</p>
       </Form>
     </Section>

@@ -1,10 +1,12 @@
-import { type RefObject, useRef } from 'react'
+import { type RefObject, useRef, useState } from 'react'
 import { DisabledReason, parseDisabledReason } from '../../contract/kit/disabled.ts'
 import type { Member } from '../../contract/members.ts'
 import { required } from '../../core/input/validators.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { personName } from '../../core/text/person-name.ts'
+import { loadApiKeys } from '../../stores/accounts/api-keys.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   deleteMember,
   disableMember,
@@ -125,19 +127,32 @@ function RemoveSignUp({ member }: MemberProps) {
 
 function SignOut({ member }: MemberProps) {
   const { t } = useTranslation()
+  const [revokesKeys, setRevokesKeys] = useState(false)
   const action = useAction({
     what: 'Signing the person out failed',
     async send() {
-      await signOutMember(member.id)
+      await signOutMember(member.id, revokesKeys)
+      if (revokesKeys) void loadApiKeys({ company: companyIdOfPage(), person: member.id })
       showMessage(t('person.access.signedOut', { who: personName(member) }))
     }
   })
   return (
-    <ButtonWithNote
-      label={t('person.access.signOut')}
-      note={t('person.access.signOutNote')}
-      action={action}
-    />
+    <div className="flex flex-col items-start gap-2">
+      <ButtonWithNote
+        label={t('person.access.signOut')}
+        note={t('person.access.signOutNote')}
+        action={action}
+      />
+      <label className="flex min-h-8 items-center gap-3">
+        <input
+          type="checkbox"
+          className="checkbox"
+          checked={revokesKeys}
+          onChange={event => setRevokesKeys(event.target.checked)}
+        />
+        {t('person.access.signOutKeys')}
+      </label>
+    </div>
   )
 }
 

@@ -1,7 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { personName } from '../../core/text/person-name.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $member, openMember } from '../../stores/admin/members.ts'
 import { $user } from '../../stores/signed-in-user.ts'
+import { ApiKeys } from '../api-keys/ApiKeys.tsx'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
@@ -35,6 +37,9 @@ export const UserDetail = withTranslation(function UserDetail() {
             <UserGroups member={member} />
             <UserPermissions member={member} isOwn={isOwn} />
             <UserUsage member={member} />
+            {member.state !== 'waiting' && (
+              <ApiKeys company={companyIdOfPage()} person={member.id} />
+            )}
             <RecentChanges target={member.id} isPerson shown={[member]} />
             <DeleteUser member={member} isOwn={isOwn} />
             <PasswordPrompt />

@@ -1,3 +1,4 @@
+import { formatDateTime } from '../../core/text/format.ts'
 import { type ThemeTokenName, themeTokens } from '../../core/theme/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
@@ -34,7 +35,7 @@ export function mailHtml(mail: MailMessage): string {
     `background:${of('--color-primary')};color:${of('--color-primary-content')}">${escaped(button)}</a>`
   const address = `<a href="${escaped(mail.link)}" style="color:${of('--color-secondary')};word-break:break-all">${escaped(mail.link)}</a>`
   const sheet = [
-    element('p', `margin:0 0 24px;font-weight:600;${soft}`, escaped(mail.from.company)),
+    element('p', `margin:0 0 24px;font-weight:600;${soft}`, escaped(shortened(mail.from.company))),
     element('h1', `margin:0 0 16px;font:600 24px/32px Georgia,serif;${ink}`, escaped(title)),
     ...body,
     element('p', 'margin:24px 0', link),
@@ -58,10 +59,18 @@ ${sheet}
 `
 }
 
-function partsOf({ kind, locale, to, from }: MailMessage) {
+/** The most characters of a company's or a key's name in a mail. Their owners choose them freely. */
+const maxName = 60
+
+function partsOf({ kind, locale, to, from, key }: MailMessage) {
   const t = translator(locale, words[locale])
   const { company, host, contact } = from
-  const values = { company, host, email: to }
+  const about = key && {
+    key: shortened(key.name),
+    hint: key.hint,
+    date: formatDateTime(key.expires, locale, 'UTC')
+  }
+  const values = { company: shortened(company), host, email: to, ...about }
   const help = contact === undefined ? '' : ` ${t('contact', { contact })}`
   return {
     title: t(`${kind}.title`, values),
@@ -69,6 +78,11 @@ function partsOf({ kind, locale, to, from }: MailMessage) {
     button: t(`${kind}.button`, values),
     footer: t('footer', values) + help
   }
+}
+
+function shortened(name: string): string {
+  const characters = [...name]
+  return characters.length > maxName ? `${characters.slice(0, maxName - 1).join('')}…` : name
 }
 
 function element(name: string, style: string, inner: string): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Log, MailMessage, MailSender } from '../domain/deps.ts'
@@ -19,9 +19,22 @@ interface MailOptions {
  * there is none.
  */
 export async function openMailSender({ smtp, outbox, log }: MailOptions): Promise<MailSender> {
-  if (smtp) return viaServer(smtp)
-  await mkdir(outbox, { recursive: true, mode: 0o700 })
-  return intoFolder(outbox, log)
+  if (!smtp) await mkdir(outbox, { recursive: true, mode: 0o700 })
+  const sender = smtp ? viaServer(smtp) : intoFolder(outbox, log)
+  // the folder may have mails from before there was a mail server
+  return { ...sender, deleteOldFiles: now => deleteOldFiles(outbox, now) }
+}
+
+/** For this many milliseconds the folder `outbox` keeps a mail. */
+const keptMs = 30 * 86_400_000
+
+async function deleteOldFiles(outbox: string, now: Date): Promise<void> {
+  const names = await readdir(outbox).catch(() => [])
+  for (const name of names) {
+    const file = join(outbox, name)
+    const { mtimeMs } = await stat(file)
+    if (now.getTime() - mtimeMs > keptMs) await rm(file, { force: true })
+  }
 }
 
 /** Timeouts in milliseconds. They keep an unreachable mail server from delaying other work. */
@@ -95,7 +108,7 @@ function intoFolder(outbox: string, log: Log): MailSender {
       await part.writeFile(message)
       await part.sync()
       await rename(`${file}.part`, file)
-      log.info({ kind: mail.kind, link: mail.link, file }, 'mail written')
+      log.info({ kind: mail.kind, file }, 'mail written')
       return 'sent'
     }
   }
@@ -107,7 +120,8 @@ const noFilesOrUrls = { disableFileAccess: true, disableUrlAccess: true }
 function messageOf(mail: MailMessage, address: string): SendMailOptions {
   const { subject, text } = mailText(mail)
   return {
-    from: { name: mail.from.company, address },
+    // the service and not the company, whose name is free text of its administrators
+    from: { name: 'Vidimus', address },
     to: { name: '', address: mail.to },
     subject,
     text,

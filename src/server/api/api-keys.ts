@@ -3,11 +3,18 @@ import {
   createCompanyApiKey,
   deleteApiKey,
   deleteCompanyApiKey,
+  deleteUserApiKey,
   listApiKeys,
-  listCompanyApiKeys
+  listCompanyApiKeys,
+  listUserApiKeys,
+  renewApiKey,
+  renewCompanyApiKey
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
-import { callerAndAdministeredCompany } from './kit/administered-company.ts'
+import {
+  administeredCompanyAsMailSender,
+  callerAndAdministeredCompany
+} from './kit/administered-company.ts'
 import { type Api, type ApiContext, authenticatedCaller, hostCompanyId } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
@@ -17,7 +24,11 @@ export function mountApiKeys(app: Api): void {
   )
 
   mountEndpoint(app, createApiKey, (input, c) =>
-    apiKeys.createApiKey(c.get('deps'), { ...ofCaller(c), ...input })
+    apiKeys.createApiKey(c.get('deps'), { ...ofCaller(c), sender: c.get('tenant'), ...input })
+  )
+
+  mountEndpoint(app, renewApiKey, (input, c) =>
+    apiKeys.renewApiKey(c.get('deps'), { ...ofCaller(c), sender: c.get('tenant'), ...input })
   )
 
   mountEndpoint(app, deleteApiKey, ({ id }, c) =>
@@ -32,8 +43,17 @@ export function mountApiKeys(app: Api): void {
     })
   )
 
-  mountEndpoint(app, createCompanyApiKey, ({ id: _, ...input }, c) =>
-    apiKeys.createApiKey(c.get('deps'), { ...callerAndAdministeredCompany(c), ...input })
+  mountEndpoint(app, createCompanyApiKey, async ({ id: _, ...input }, c) =>
+    apiKeys.createApiKey(c.get('deps'), { ...(await ofCompany(c)), ...input })
+  )
+
+  mountEndpoint(app, renewCompanyApiKey, async ({ keyId: id, expires_in_days }, c) =>
+    apiKeys.renewApiKey(c.get('deps'), {
+      ...(await ofCompany(c)),
+      user_id: undefined,
+      id,
+      expires_in_days
+    })
   )
 
   mountEndpoint(app, deleteCompanyApiKey, ({ keyId }, c) =>
@@ -43,6 +63,27 @@ export function mountApiKeys(app: Api): void {
       id: keyId
     })
   )
+
+  mountList(app, listUserApiKeys, ({ id: user_id, ...page }, c) =>
+    apiKeys.listMemberApiKeys(c.get('deps'), {
+      ...callerAndAdministeredCompany(c),
+      user_id,
+      ...page
+    })
+  )
+
+  mountEndpoint(app, deleteUserApiKey, ({ id: user_id, keyId }, c) =>
+    apiKeys.deleteMemberApiKey(c.get('deps'), {
+      ...callerAndAdministeredCompany(c),
+      user_id,
+      id: keyId
+    })
+  )
+}
+
+async function ofCompany(c: ApiContext) {
+  const sender = await administeredCompanyAsMailSender(c, false)
+  return { ...callerAndAdministeredCompany(c), sender }
 }
 
 function ofCaller(c: ApiContext) {

@@ -29,6 +29,7 @@ import {
   administeredCompanyId,
   administeredTenant
 } from './kit/administered-company.ts'
+import { requirePasswordConfirmation } from './kit/admission.ts'
 import { type Api, type ApiContext, authenticatedCaller } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
@@ -82,6 +83,9 @@ export function mountMembers(app: Api): void {
   )
 
   mountIdempotent(app, changeUsers, async (input, c, idempotencyKey) => {
+    if (input.action === 'delete' && !input.dry_run) {
+      requirePasswordConfirmation(authenticatedCaller(c), { ...changeUsers, confirmation: true })
+    }
     const change = changeOf(input)
     const people = peopleOf(input)
     const sender = await administeredCompanyAsMailSender(

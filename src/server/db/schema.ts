@@ -175,6 +175,7 @@ export interface Database {
     created_at: Date
     expires_at: Date
     last_used_at: Generated<Date | null>
+    ending_notice: Generated<number | null>
   }
   used_challenge: { company_id: string; n: string; expires_at: Date }
   group: {

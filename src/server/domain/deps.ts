@@ -51,8 +51,7 @@ export interface InstallationSettings {
    */
   hasPublicUrl: boolean
   /**
-   * Whether a mail server is configured. Without one, mails are written to a folder and their links
-   * are logged.
+   * Whether a mail server is configured. Without one, mails are written to a folder.
    */
   mailServer: boolean
   maxUploadBytes: number
@@ -323,6 +322,9 @@ export type QueuedMailKind =
   | 'email_notice'
   | 'password_changed'
   | 'account_deleted'
+  | 'key_created'
+  | 'key_renewed'
+  | 'key_ending'
 
 /** The contents of one mail. The mail adapter turns a message into text and HTML and sends it. */
 export interface MailMessage {
@@ -335,6 +337,8 @@ export interface MailMessage {
   locale: Locale
   from: { host: string; company: string; colors: Colors; contact: string | undefined }
   link: string
+  /** The API key that the mail is about. */
+  key?: { name: string; hint: string; expires: Date }
 }
 
 /**
@@ -362,6 +366,8 @@ export interface MailSender {
    * message. Throws if another attempt may succeed.
    */
   send(message: MailMessage): Promise<'sent' | 'refused'>
+  /** Deletes mails that were written to files more than 30 days ago. */
+  deleteOldFiles?(now: Date): Promise<void>
 }
 
 export interface FileDigest {

@@ -9,7 +9,7 @@ import type { Job } from './job-runner.ts'
 
 /**
  * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups,
- * mail tokens and imports, and files whose retention has ended.
+ * mail tokens and imports, mails that were written to files, and files whose retention has ended.
  */
 export function deleteExpiredRowsJob(deps: Deps): Job {
   const name = 'forget'
@@ -27,13 +27,17 @@ export function deleteExpiredRowsJob(deps: Deps): Job {
   return {
     name,
     everyMs: 10 * 60_000,
-    run: stopping =>
-      forEachCompany(deps, { job: name, stopping }, async company => {
+    async run(stopping) {
+      await runAndLogFailure(deps.log, { job: name }, async () =>
+        deps.mails.deleteOldFiles?.(deps.clock())
+      )
+      await forEachCompany(deps, { job: name, stopping }, async company => {
         for (const deletion of deletions) {
           await runAndLogFailure(deps.log, { job: name, company }, async () => {
             while (!stopping() && (await deletion(deps, company)) === true);
           })
         }
       })
+    }
   }
 }

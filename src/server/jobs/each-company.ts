@@ -81,7 +81,7 @@ export function createSignaledJob(
 /** Runs `work`. If it throws, logs the error together with `facts`. */
 export async function runAndLogFailure(
   log: Log,
-  facts: { job: string; company: CompanyId },
+  facts: { job: string; company?: CompanyId },
   work: () => Promise<unknown>
 ): Promise<void> {
   try {

@@ -7,10 +7,12 @@ import type { Credentials } from './accounts.ts'
  * Changes the password of the signed-in person. Registers the signing key derived from the new
  * password `next` in place of the one derived from the current `password`.
  */
-export async function changePassword(input: Credentials & { next: string }): Promise<void> {
-  const { email, password, next } = input
+export async function changePassword(
+  input: Credentials & { next: string; keepsKeys: boolean }
+): Promise<void> {
+  const { email, password, next, keepsKeys } = input
   const proofs = await proveBoth({ email, password }, { email, password: next }, 'rekey')
-  await api('changePassword', proofs)
+  await api('changePassword', { ...proofs, ...(keepsKeys && { keep_api_keys: true }) })
 }
 
 /**

@@ -4,25 +4,31 @@ import { withPasswordConfirmation } from '../confirmation.ts'
 import { api, type CallInput } from '../sessions.ts'
 import { createUnpagedList } from './unpaged-list.ts'
 
-// API keys belong to a person or, if `company` is given, to a company. Calls for a person's keys
-// name no company, because these keys belong to the person's own company, even while the person
-// administers another one.
+/**
+ * Whose API keys are shown: those of the signed-in person if neither is given, of a company, or of
+ * a person of that company. Calls for the own keys name no company, because these keys belong to
+ * the person's own company, even while the person administers another one.
+ */
+export interface KeyOwner {
+  company?: string | undefined
+  person?: string | undefined
+}
 
-const list = createUnpagedList<ApiKey>(company =>
-  company === ''
-    ? api('listApiKeys', { limit: maxApiKeysPerOwner })
-    : api('listCompanyApiKeys', { id: company, limit: maxApiKeysPerOwner }, { company })
-)
+const list = createUnpagedList<ApiKey>(owner => {
+  const [company = '', person = ''] = owner.split(' ')
+  const limit = maxApiKeysPerOwner
+  if (person !== '') return api('listUserApiKeys', { id: person, limit }, { company })
+  return company === ''
+    ? api('listApiKeys', { limit })
+    : api('listCompanyApiKeys', { id: company, limit }, { company })
+})
 
 /** The API keys that the page shows, with the state of their loading. */
 export const $apiKeys = list.$list
 
-/**
- * Loads the API keys of the company with the id `company` into `$apiKeys`. If `company` is
- * undefined, loads those of the signed-in person.
- */
-export async function loadApiKeys(company: string | undefined): Promise<void> {
-  await list.open(company ?? '')
+/** Loads the API keys of an owner into `$apiKeys`. */
+export async function loadApiKeys({ company = '', person = '' }: KeyOwner): Promise<void> {
+  await list.open(`${company} ${person}`.trim())
 }
 
 /**
@@ -45,18 +51,26 @@ export async function createApiKey(
           ),
     'createApiKey'
   )
-  void loadApiKeys(company)
+  void loadApiKeys({ company })
   return made
 }
 
-/**
- * Revokes an API key of the company with the id `company` or, if `company` is undefined, of the
- * signed-in person. Does nothing if the key is revoked already.
- */
-export async function revokeApiKey(company: string | undefined, id: string): Promise<void> {
-  await list.remove(id, () =>
+/** Lets an API key end a year from now. */
+export async function renewApiKey(company: string | undefined, id: string): Promise<void> {
+  await withPasswordConfirmation(() =>
     company === undefined
+      ? api('renewApiKey', { id })
+      : api('renewCompanyApiKey', { id: company, keyId: id }, { company })
+  )
+  await loadApiKeys({ company })
+}
+
+/** Revokes an API key of an owner. Does nothing if the key is revoked already. */
+export async function revokeApiKey({ company = '', person }: KeyOwner, id: string): Promise<void> {
+  await list.remove(id, () => {
+    if (person !== undefined) return api('deleteUserApiKey', { id: person, keyId: id }, { company })
+    return company === ''
       ? api('deleteApiKey', { id })
       : api('deleteCompanyApiKey', { id: company, keyId: id }, { company })
-  )
+  })
 }

@@ -47,9 +47,13 @@ export async function activateAccount(
 }
 
 /** Sets a new password with the token of a mailed link, and signs in with it. */
-export async function resetPassword(link: MailLinkFragment, password: string): Promise<void> {
+export async function resetPassword(
+  link: MailLinkFragment,
+  password: string,
+  keep_api_keys: boolean
+): Promise<void> {
   await registerKeyAndSignIn({ ...link, password, purpose: 'reset' }, public_key_jwt =>
-    api('resetPassword', { token: link.token, public_key_jwt })
+    api('resetPassword', { token: link.token, public_key_jwt, keep_api_keys })
   )
 }
 

@@ -130,9 +130,9 @@ export async function enableMember(
   return async () => void (await disableMember(id, reason, company))
 }
 
-/** Ends all sessions of a person. */
-export async function signOutMember(id: string): Promise<void> {
-  await callAdminApi('signOutUser', { id })
+/** Ends all sessions of a person. With `revokesKeys`, also revokes the person's API keys. */
+export async function signOutMember(id: string, revokesKeys: boolean): Promise<void> {
+  await callAdminApi('signOutUser', { id, ...(revokesKeys && { revoke_api_keys: true }) })
 }
 
 /**

@@ -159,6 +159,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     upload: made('upload', anId()),
     session: made('session'),
     'api key': made('api key'),
+    'key owner': idsOf(owner.id, people.suspended.id, foreigner.id),
     'company api key': idsOf(
       own['company api key'],
       (await makeApiKey(app, people.suspended, companyKey)).id,

@@ -41,7 +41,15 @@ export const rows: RouteCases = {
     ids: { id: 'member' },
     shared: true
   },
-  deleteMember: { ids: { id: 'member' }, shared: true, spends: 'member' },
+  deleteMember: {
+    input: async app => {
+      await confirmSessions(app)
+      return {}
+    },
+    ids: { id: 'member' },
+    shared: true,
+    spends: 'member'
+  },
   resendVerifyLink: { ids: { id: 'sign-up' }, shared: true },
   signOutUser: { ids: { id: 'member' }, shared: true },
   listUserSessions: { ids: { id: 'member' }, shared: true },
@@ -106,9 +114,18 @@ export function refusals(stage: RefusalContext): Refusals {
     'setPermissions email_unconfirmed': async () =>
       permissions({ id: await waiting(), permissions: ['admin'] }),
     'setPermissions not_oneself': () => permissions({ id: ada.id, permissions: [] }),
-    'deleteMember changed_meanwhile': async () =>
-      ask('deleteMember', { id: await invited() }, stale),
-    'deleteMember not_oneself': () => ask('deleteMember', { id: ada.id }),
+    'deleteMember confirmation_required': async () => {
+      await app.owner.query('update session set confirmed_until = null')
+      return ask('deleteMember', { id: await invited() })
+    },
+    'deleteMember changed_meanwhile': async () => {
+      await confirmSessions(app)
+      return ask('deleteMember', { id: await invited() }, stale)
+    },
+    'deleteMember not_oneself': async () => {
+      await confirmSessions(app)
+      return ask('deleteMember', { id: ada.id })
+    },
     'resendInvitation already_active': async () =>
       ask('resendInvitation', { id: (await makePerson(app)).id }),
     'resendInvitation confirmation_required': async () => {
@@ -147,6 +164,10 @@ export function refusals(stage: RefusalContext): Refusals {
     'enableUser email_unconfirmed': async () => ask('enableUser', { id: await waiting() }),
     'signOutUser not_oneself': () => ask('signOutUser', { id: ada.id }),
     'signOutUser email_unconfirmed': async () => ask('signOutUser', { id: await waiting() }),
+    'changeUsers confirmation_required': async () => {
+      await app.owner.query('update session set confirmed_until = null')
+      return ask('changeUsers', { action: 'delete', ids: [await invited()] })
+    },
     'changeUsers host_needed': async () =>
       ask('changeUsers', { action: 'invite', filter: {} }, await makeCompanyWithoutHost(app)),
     ...idempotencyKeyRefusals(stage, 'changeUsers', 'POST /user/bulk', (headers, q) =>

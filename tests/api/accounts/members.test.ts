@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { activateUser, resetPassword, verifyEmail } from '../../../src/contract/accounts.ts'
 import { addGroupUser, createGroup, getGroup } from '../../../src/contract/groups.ts'
 import {
@@ -37,6 +37,7 @@ beforeAll(async () => {
   company = app.companies[ada.host] ?? ''
 })
 afterAll(() => app[Symbol.asyncDispose]())
+beforeEach(() => confirmSessions(app))
 
 async function newAdmin(permission = 'admin', host?: string): Promise<TestPerson> {
   const person = await app.signUp(host)

@@ -346,6 +346,7 @@ test('keeps who got which permission when the person is erased', async () => {
   await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
   await confirmSessions(app)
   await ada.call(setPermissions, { id: mona.id, permissions: ['admin'] })
+  await confirmSessions(app)
   await ada.call(deleteMember, { id: mona.id })
   const company_id = app.companies[ada.host] ?? acme
   const action = 'user.permissions'

@@ -27,7 +27,10 @@ export const rows: RouteCases = {
   },
   getCompany: { ids: { id: 'company' }, shared: true },
   suspendCompany: {
-    input: () => ({ reason: 'payment' }),
+    input: async app => {
+      await confirmSessions(app)
+      return { reason: 'payment' }
+    },
     ids: { id: 'company' },
     shared: true,
     ownRefusal: 'own_company',
@@ -56,7 +59,14 @@ export function refusals(stage: RefusalContext): Refusals {
     ...idempotencyKeyRefusals(stage, 'createCompany', 'POST /company', (headers, text) =>
       create({ host: `${text}.acme.fr` }, headers)
     ),
-    'suspendCompany own_company': () => ask('suspendCompany', { id, reason: 'payment' }),
+    'suspendCompany confirmation_required': async () => {
+      await app.owner.query('update session set confirmed_until = null')
+      return ask('suspendCompany', { id, reason: 'payment' })
+    },
+    'suspendCompany own_company': async () => {
+      await confirmSessions(app)
+      return ask('suspendCompany', { id, reason: 'payment' })
+    },
     'updateCompany changed_meanwhile': () =>
       ask('updateCompany', { id, name: 'Late' }, { 'if-match': '"999"' })
   }

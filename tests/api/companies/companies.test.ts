@@ -49,6 +49,7 @@ async function newCompany(name = `Company ${randomUUID()}`) {
 test('lists all companies with their hosts, searched, sorted, filtered and in pages', async () => {
   const names = ['Zoë & Söhne', 'zoe two', 'Zoo'].map(name => `${name} ${randomUUID()}`)
   const made = await Promise.all(names.map(name => newCompany(name)))
+  await confirmSessions(app)
   await olga.call(suspendCompany, { id: made[1]?.id ?? '', reason: 'payment' })
   const found = await olga.call(listCompanies, { q: 'ZOE' })
   expect(found.map(({ name }) => name)).toEqual([names[0], names[1]])
@@ -137,6 +138,7 @@ test('that are suspended are refused every call but keep their pages, until they
   const { upload, request } = await app.reserve(bea, bytes)
   expect((await app.patch(bea, upload, bytes.subarray(0, 4))).status).toBe(204)
 
+  await confirmSessions(app)
   const suspended = await olga.call(suspendCompany, { id, reason: 'abuse' })
   expect(suspended.suspended?.reason).toBe('abuse')
   expect(await stream.ended()).toBeLessThan(5000)
@@ -183,6 +185,7 @@ test('that are suspended are refused every call but keep their pages, until they
 test('are suspended and resumed by operators alone, and never their own', async () => {
   const { id, bea } = await newCompany()
   await grant(bea, 'admin')
+  await confirmSessions(app)
   for (const call of [
     () => bea.call(suspendCompany, { id, reason: 'abuse' }),
     () => bea.call(resumeCompany, { id }),
@@ -202,6 +205,7 @@ test('have each suspension in both audit logs, also if operators race', async ()
   const { id } = await newCompany()
   const other = await app.signUp()
   await grant(other, 'operator')
+  await confirmSessions(app)
   const own = (await auditOf(acme)).length
   await Promise.all(
     Array.from({ length: 10 }, (_, at) =>
@@ -223,6 +227,7 @@ test('whose people deposit while they are suspended lose and charge nothing twic
   const depositing = Array.from({ length: 8 }, (_, at) =>
     app.deposit(bea, Buffer.from(`document ${at}`)).catch((error: unknown) => error)
   )
+  await confirmSessions(app)
   await olga.call(suspendCompany, { id, reason: 'security' })
   await Promise.all(depositing)
   await olga.call(resumeCompany, { id })
@@ -313,6 +318,7 @@ test('without a host let operators correct who is invited, and name what links n
   expect(await ask(changeUsers, { action: 'invite', ids })).toMatchObject(refusal)
   const disabled = await ask(changeUsers, { action: 'disable', reason: 'left', ids })
   expect(disabled).toMatchObject({ status: 200, body: { done: ids } })
+  await confirmSessions(app)
   expect(await ask(deleteMember, { id: ids[0] })).toEqual({ status: 204 })
   expect((await ask(listUsers, { id })).body).toEqual([])
 })

@@ -183,10 +183,19 @@ export function refusals(stage: RefusalContext): Refusals {
       await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
         app.companies['acme.localhost']
       ])
+      await confirmSessions(app)
       const refused = await ask('updateDomain', { id, public: true })
       await app.owner.query(
         `update category set visibility = 'public'; update domain set public = true`
       )
+      return refused
+    },
+    'updateDomain confirmation_required': async () => {
+      const id = await domainIdOf(app.owner, 'acme.localhost')
+      await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
+      await app.owner.query('update session set confirmed_until = null')
+      const refused = await ask('updateDomain', { id, public: true })
+      await app.owner.query('update domain set public = true')
       return refused
     },
     'updateDomain changed_meanwhile': async () => {

@@ -14,7 +14,7 @@ import { getRequest, listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { makeApiKey, requestOf } from '../../helpers/cases.ts'
+import { confirmSessions, makeApiKey, requestOf } from '../../helpers/cases.ts'
 
 const snippets = join(import.meta.dirname, '../../../docs/snippets')
 const api = 'http://api.acme.localhost'
@@ -177,6 +177,7 @@ test.skipIf(isMissing('python3'))('audit-log.py checks the export of an audit lo
   await ada.call(updateGroup, { id, name: 'Crew\u2028' })
   const { id: person } = await ada.call(createUser, { email: 'bob@example.com' })
   await ada.call(disableUser, { id: person, reason: 'left' })
+  await confirmSessions(app)
   await ada.call(deleteMember, { id: person })
   const company = app.companies['acme.localhost'] ?? ''
   const headers = { authorization: `Bearer ${ada.token}` }

@@ -293,7 +293,7 @@ test('names the host that was asked, whatever the Host header says', async () =>
   expect(new URL(link).host).toBe('acme.localhost')
 })
 
-test('writes mails to the outbox where there is no server, and their links to the log', async () => {
+test('writes mails to the outbox where there is no server, for 30 days, and no link to the log', async () => {
   const outbox = join(await makeTemporaryFolder(), 'outbox')
   const logged: object[] = []
   const log = { ...quiet, info: (facts: object) => logged.push(facts) }
@@ -305,7 +305,10 @@ test('writes mails to the outbox where there is no server, and their links to th
   const mail = parseMail(await readFile(join(outbox, files[0] ?? ''), 'latin1'))
   expect(mail.headers.get('from')).toContain('noreply@docs.acme.test')
   expect(mail.text).toContain(message.link)
-  expect(logged).toEqual([
-    { kind: 'verify', link: message.link, file: join(outbox, files[0] ?? '') }
-  ])
+  expect(logged).toEqual([{ kind: 'verify', file: join(outbox, files[0] ?? '') }])
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  await mails.deleteOldFiles?.(inDays(29.9))
+  expect(await readdir(outbox)).toEqual(files)
+  await mails.deleteOldFiles?.(inDays(30.1))
+  expect(await readdir(outbox)).toEqual([])
 })

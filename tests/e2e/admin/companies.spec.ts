@@ -409,7 +409,9 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
   await expect(page.getByText('1 domaine n’est pas encore validé')).toBeVisible()
   // never beside “Everything is in order”
   await expect(page.getByText('Tout est en ordre.')).toHaveCount(0)
-  const unverified = page.locator('[data-kind=domains_unverified]').getByRole('link', { name: host })
+  const unverified = page
+    .locator('[data-kind=domains_unverified]')
+    .getByRole('link', { name: host })
   await expect(unverified).toHaveAttribute('href', /\/fr\/admin\/[0-9a-f-]+\/domains\/[0-9a-f-]+$/)
   await expect(banner(page)).toContainText(`Vous agissez dans ${name} en tant qu’opérateur.`)
   await inspectInBothSchemes(page)

@@ -264,7 +264,8 @@ test('a list that changes while all that match are selected keeps what was meant
 })
 
 test('deleting many needs their number, and then they are gone', async ({ page }) => {
-  const { word, list } = await makePeople(page, 2)
+  const { word, list, email } = await makePeople(page, 2)
+  await confirmSession(email)
   await page.goto(`${list}?q=${word}`)
   await page.getByLabel('Select all 2 rows shown').check()
   await bar(page).getByRole('button', { name: 'More' }).click()

@@ -3,6 +3,7 @@ import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import {
   callApi,
+  confirmSession,
   createGroup,
   defaultGroupOf,
   openCreateForm,
@@ -282,8 +283,9 @@ test.describe('where one group refuses', () => {
 })
 
 test('a person is deleted after their email was typed', async ({ page }) => {
-  const { admin } = await signUpAdmin(page)
+  const { admin, email: own } = await signUpAdmin(page)
   const email = await invite(page, admin)
+  await confirmSession(own)
   const part = section(page, 'Delete person')
   await expect(part).toContainText('Documents on record stay')
   await part.getByRole('button', { name: 'Delete person…' }).click()

@@ -45,13 +45,13 @@ test('is silent about ordinary work, and short about what is not', () => {
   const { output, said } = open()
   output.log.info({ route: '/user', status: 200 }, 'request')
   output.log.info(
-    { kind: 'email_confirm', link: 'http://localhost/x#t=1', file: 'f' },
+    { kind: 'email_confirm', file: '/srv/data/outbox/f.eml' },
     'mail written'
   )
   const cause = new Error('no\r\n\u001b[2J answer')
   output.log.warn({ err: new Error('the mail waits', { cause }), email: 'a@b.c' }, 'job failed')
   output.log.error({ job: 'forget', status: 500, name: 'Ada' }, 'a page failed')
-  expect(said()).toBe(`12:00:00 Mail (email confirm): http://localhost/x#t=1
+  expect(said()).toBe(`12:00:00 Mail (email confirm): /srv/data/outbox/f.eml
 12:00:00 Warning: job failed: the mail waits: no [2J answer
 12:00:00 Error: a page failed (job forget, status 500)
 `)
@@ -77,7 +77,7 @@ test.for([
   const { output, said } = open({ level })
   output.starting()
   output.log.info({}, 'request')
-  output.log.info({ link: 'http://localhost' }, 'mail written')
+  output.log.info({ file: 'f.eml' }, 'mail written')
   output.log.warn({}, 'slow')
   output.log.error({}, 'broken')
   expect(said().split('\n')).toHaveLength(count + 1)

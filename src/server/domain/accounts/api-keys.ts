@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type * as z from 'zod/mini'
 import type { ApiKey, ApiKeyWithSecret, createApiKey as call } from '../../../contract/api-keys.ts'
 import { KeyScope } from '../../../contract/kit/endpoint.ts'
@@ -9,19 +9,24 @@ import {
   deleteById,
   deleteInCompany,
   selectById,
-  selectInCompany
+  selectInCompany,
+  updateById,
+  updateInCompany
 } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
-import { inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
-import type { CompanyId, Deps } from '../deps.ts'
+import { readPrimaryOrOldestHost } from '../companies/served-hosts.ts'
+import type { CompanyId, Deps, QueuedMailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { requireRoom, requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
+import { queueMails } from '../mail/mail-queue.ts'
 import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
+import { lockMemberRow } from './member-row-locks.ts'
 
 const usualDays = 365
 const dayMs = 86_400_000
@@ -50,6 +55,8 @@ export async function listApiKeys(
 
 interface Creation extends z.output<typeof call.input> {
   company_id: CompanyId
+  /** The company that sends the mail about the new key. */
+  sender: SendingCompany
   by: AuthenticatedCaller
   group_id?: string
 }
@@ -61,9 +68,10 @@ interface Creation extends z.output<typeof call.input> {
  * `too_many_keys` if the owner has 100 keys, and `not_found` if the company has no such group.
  */
 export async function createApiKey(
-  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
-  { company_id, by, name, scopes: given, group_id, expires_in_days: days = usualDays }: Creation
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings' | 'signals'>,
+  { company_id, sender, by, name, scopes: given, group_id, ...rest }: Creation
 ): Promise<ApiKeyWithSecret> {
+  const { expires_in_days: days = usualDays } = rest
   const { key, hint, digest } = createApiKeySecret(deps)
   const id = newId(deps)
   const created_at = deps.clock()
@@ -79,14 +87,16 @@ export async function createApiKey(
       await requireGroup(tx, group_id)
       await createAccount(tx, { id, name, group_id, created_at })
     }
-    const user_id = group_id === undefined ? by.id : id
+    const person_id = group_id === undefined ? by.id : undefined
+    const user_id = person_id ?? id
     await tx
       .insertInto('api_key')
       .values({
         ...{ company_id, id, user_id, group_id: group_id ?? null, created_by: by.id, name, scopes },
-        ...{ hash: digest, hint, created_at, expires_at }
+        ...{ hash: digest, hint, created_at, expires_at, ending_notice: needlessNotice(days) }
       })
       .execute()
+    await tellOfKey(tx, deps, 'key_created', sender, { id, user_id: person_id })
     addAuditEntry(tx, deps, {
       by,
       action: 'api_key.create',
@@ -96,6 +106,166 @@ export async function createApiKey(
     })
     const made = keysOf(tx, group_id === undefined ? by.id : undefined).where('api_key.id', '=', id)
     return { ...toKey(await withColumns(made).executeTakeFirstOrThrow()), key }
+  })
+}
+
+interface Renewal extends Owner {
+  sender: SendingCompany
+  by: AuthenticatedCaller
+  id: string
+  expires_in_days?: number | undefined
+}
+
+/**
+ * Lets an API key of a person or of the company end later, and mails this to its owner. Throws
+ * `not_found` if there is no such key.
+ */
+export async function renewApiKey(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, user_id, sender, by, id, expires_in_days: days = usualDays }: Renewal
+): Promise<ApiKey> {
+  const expires_at = new Date(deps.clock().getTime() + days * dayMs)
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await keysOf(tx, user_id)
+      .where('api_key.id', '=', id)
+      .select(['name', 'expires_at'])
+      .forUpdate()
+      .executeTakeFirst()
+    if (!found) throw new AppError('not_found', 'No such key')
+    await updateById(tx, 'api_key', id)
+      .set({ expires_at, ending_notice: needlessNotice(days) })
+      .execute()
+    await tellOfKey(tx, deps, 'key_renewed', sender, { id, user_id })
+    addAuditEntry(tx, deps, {
+      by,
+      action: 'api_key.renew',
+      target: id,
+      before: { name: found.name, expires: found.expires_at.toISOString() },
+      after: { expires: expires_at.toISOString() },
+      ...(user_id !== undefined && { concerns: user_id })
+    })
+    const renewed = keysOf(tx, user_id).where('api_key.id', '=', id)
+    return toKey(await withColumns(renewed).executeTakeFirstOrThrow())
+  })
+}
+
+/** The days before the end of a key at which its owner is told, the later notice first. */
+const noticeDays = [7, 30] as const
+
+/** Returns the notice that a key which ends after `days` days needs no more. */
+function needlessNotice(days: number): number | null {
+  return noticeDays.find(notice => days <= notice) ?? null
+}
+
+/** Mails to the owners of keys that these end within 30 or 7 days. */
+export async function announceEndingKeys(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  company_id: CompanyId
+): Promise<void> {
+  const now = deps.clock()
+  const [last, first] = noticeDays.map(days => new Date(now.getTime() + days * dayMs))
+  const isDue = sql<boolean>`
+    expires_at > ${now} and (expires_at <= ${first} and ending_notice is null
+      or expires_at <= ${last} and ending_notice = ${noticeDays[1]})`
+  const read = (tx: Tx) =>
+    selectInCompany(tx, 'api_key').where(isDue).select('id').limit(1).execute()
+  if ((await runSingleStatementInCompany(deps.db, company_id, read)).length === 0) return
+  const sender = { company_id, host: await readPrimaryOrOldestHost(deps, company_id) }
+  await inCompany(deps.db, company_id, async tx => {
+    const keys = await updateInCompany(tx, 'api_key')
+      .set({
+        ending_notice: sql<number>`case when expires_at <= ${last} then ${sql.lit(noticeDays[0])}
+          else ${sql.lit(noticeDays[1])} end`
+      })
+      .where(isDue)
+      .returning(['id', 'user_id', 'group_id'])
+      .execute()
+    for (const { id, user_id, group_id } of keys) {
+      const owner = group_id === null ? user_id : undefined
+      await tellOfKey(tx, deps, 'key_ending', sender, { id, user_id: owner })
+    }
+  })
+}
+
+const maxAdministrators = 20
+
+/**
+ * Queues a mail about an API key: to the person who owns it or, for a key of the company, to its
+ * administrators.
+ */
+async function tellOfKey(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
+  kind: QueuedMailKind & `key_${string}`,
+  sender: SendingCompany,
+  { id, user_id }: { id: string; user_id: string | undefined }
+): Promise<void> {
+  const owners = await selectInCompany(tx, 'user')
+    .where('deleted_at', 'is', null)
+    .where('disabled', 'is', null)
+    .where(
+      user_id === undefined
+        ? sql<boolean>`permissions <> '{}' and permissions @> array['admin']`
+        : sql<boolean>`id = ${user_id}::uuid`
+    )
+    .select(['email', 'locale'])
+    .orderBy('id')
+    .limit(maxAdministrators)
+    .execute()
+  const mails = owners.map(({ email, locale }) => ({ kind, email, locale, subject: id }))
+  await queueMails(tx, deps, sender, mails)
+}
+
+/** Revokes all API keys of people, not those of the company. */
+export async function revokeApiKeysOfPeople(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
+  { by, user_ids }: { by: Pick<AuthenticatedCaller, 'id' | 'company_id'>; user_ids: string[] }
+): Promise<void> {
+  const keys = await deleteInCompany(tx, 'api_key')
+    .where('group_id', 'is', null)
+    .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
+    .returning(['id', 'user_id', 'name', 'scopes'])
+    .execute()
+  for (const { id: target, user_id: concerns, name, scopes } of keys) {
+    addAuditEntry(tx, deps, {
+      by,
+      action: 'api_key.revoke',
+      target,
+      before: { name, scopes },
+      concerns
+    })
+  }
+  signalSessionChanges(tx, deps, user_ids)
+}
+
+/**
+ * Returns a page of a person's API keys to an administrator, newest first. Throws `not_found` if
+ * there is no such person.
+ */
+export async function listMemberApiKeys(
+  deps: Pick<Deps, 'db'>,
+  { company_id, user_id, ...page }: { company_id: CompanyId; user_id: string } & PageInput
+): Promise<Page<ApiKey>> {
+  const read = (tx: Tx) =>
+    selectById(tx, 'user', user_id).where('deleted_at', 'is', null).select('id').executeTakeFirst()
+  if (!(await runSingleStatementInCompany(deps.db, company_id, read))) {
+    throw new AppError('not_found', 'No such person')
+  }
+  return listApiKeys(deps, { company_id, user_id, ...page })
+}
+
+/**
+ * Revokes an API key of a person for an administrator. Throws `not_found` if there is no such
+ * person or key, and `forbidden` if the caller may not change the person.
+ */
+export async function deleteMemberApiKey(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, user_id, by, id }: Revocation & { user_id: string }
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    await lockMemberRow(tx, deps, { by, id: user_id })
+    await revoke(tx, deps, { user_id, by, id })
   })
 }
 
@@ -114,28 +284,34 @@ export async function deleteApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, user_id: owner, by, id }: Revocation
 ): Promise<void> {
-  await inCompany(deps.db, company_id, async tx => {
-    const key = await deleteById(tx, 'api_key', id)
-      .$if(owner === undefined, keys => keys.where('group_id', 'is not', null))
-      .$if(owner !== undefined, keys =>
-        keys.where('group_id', 'is', null).where('user_id', '=', owner ?? '')
-      )
-      .returning(['user_id', 'group_id', 'name', 'scopes'])
-      .executeTakeFirst()
-    if (!key) throw new AppError('not_found', 'No such key')
-    const { user_id, group_id, name, scopes } = key
-    if (group_id !== null) {
-      await deleteInCompany(tx, 'group_user').where('user_id', '=', user_id).execute()
-    }
-    addAuditEntry(tx, deps, {
-      by,
-      action: 'api_key.revoke',
-      target: id,
-      before: { name, scopes, group_id },
-      ...(group_id === null && { concerns: user_id })
-    })
-    signalSessionChanges(tx, deps, [user_id])
+  await inCompany(deps.db, company_id, tx => revoke(tx, deps, { user_id: owner, by, id }))
+}
+
+async function revoke(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
+  { user_id: owner, by, id }: Omit<Revocation, 'company_id'>
+): Promise<void> {
+  const key = await deleteById(tx, 'api_key', id)
+    .$if(owner === undefined, keys => keys.where('group_id', 'is not', null))
+    .$if(owner !== undefined, keys =>
+      keys.where('group_id', 'is', null).where('user_id', '=', owner ?? '')
+    )
+    .returning(['user_id', 'group_id', 'name', 'scopes'])
+    .executeTakeFirst()
+  if (!key) throw new AppError('not_found', 'No such key')
+  const { user_id, group_id, name, scopes } = key
+  if (group_id !== null) {
+    await deleteInCompany(tx, 'group_user').where('user_id', '=', user_id).execute()
+  }
+  addAuditEntry(tx, deps, {
+    by,
+    action: 'api_key.revoke',
+    target: id,
+    before: { name, scopes, group_id },
+    ...(group_id === null && { concerns: user_id })
   })
+  signalSessionChanges(tx, deps, [user_id])
 }
 
 function keysOf(tx: Tx, user_id: string | undefined) {

@@ -71,11 +71,12 @@ export async function eraseUsers(
   signalSessionChanges(tx, deps, ids)
 }
 
-/** Throws `last_operator` if the person is the company's only enabled operator. */
+/** Throws `last_operator` if the person is the company's only operator who can sign in. */
 async function keepAnOperator(tx: Tx, user_id: string): Promise<void> {
   const operators = await selectInCompany(tx, 'user')
     .where(sql<boolean>`permissions @> array['operator']`)
-    .where('disabled', 'is', null)
+    // people who were invited or disabled cannot sign in
+    .where('state', '=', 'active')
     .select('id')
     // if two operators delete their accounts at the same time, the second call waits here and then
     // finds only itself

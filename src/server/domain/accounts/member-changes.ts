@@ -15,6 +15,7 @@ import {
   signOutEverywhere
 } from '../sessions/sessions.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { revokeApiKeysOfPeople } from './api-keys.ts'
 import { eraseUsers } from './deletions.ts'
 import {
   lockMemberRow,
@@ -161,9 +162,15 @@ export async function enableUser(deps: ChangeDeps, call: MemberCall): Promise<vo
   await changeOne(deps, call, (tx, one) => enableMembers(tx, deps, one))
 }
 
-/** Ends all sessions of a person and closes their event streams. */
-export async function signOutUser(deps: ChangeDeps, call: MemberCall): Promise<void> {
-  await changeOne(deps, call, (tx, one) => signOutMembers(tx, deps, one))
+/** Ends all sessions of a person and closes their event streams. Can also revoke their API keys. */
+export async function signOutUser(
+  deps: ChangeDeps,
+  { revoke_api_keys, ...call }: MemberCall & { revoke_api_keys?: boolean | undefined }
+): Promise<void> {
+  await changeOne(deps, call, async (tx, one) => {
+    await signOutMembers(tx, deps, one)
+    if (revoke_api_keys) await revokeApiKeysOfPeople(tx, deps, { by: call.by, user_ids: [call.id] })
+  })
 }
 
 async function changeOne(

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessionsOfPeople } from '../sessions/sessions.ts'
+import { revokeApiKeysOfPeople } from './api-keys.ts'
 import {
   type PasswordCheckDeps,
   type PasswordProof,
@@ -14,10 +15,11 @@ import {
 
 /**
  * Replaces the public key of a person who changes their password, and ends their other sessions.
+ * Revokes their API keys unless they keep them.
  */
 export async function changePassword(
   deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
-  input: PasswordProof & { public_key_jwt: string }
+  input: PasswordProof & { public_key_jwt: string; keep_api_keys?: boolean | undefined }
 ): Promise<void> {
   const { tenant, person, public_key_jwt } = input
   const { company_id, id: user_id, session_id } = person
@@ -28,6 +30,9 @@ export async function changePassword(
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     await setPublicKey(tx, deps, user_id, proof)
     await endSessionsOfPeople(tx, deps, [user_id], session_id)
+    if (!input.keep_api_keys) {
+      await revokeApiKeysOfPeople(tx, deps, { by: person, user_ids: [user_id] })
+    }
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     addAuditEntry(tx, deps, { by: person, action: 'user.change_password', target: user_id })
   })

@@ -4,6 +4,7 @@ import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessionsOfPeople } from '../sessions/sessions.ts'
+import { revokeApiKeysOfPeople } from './api-keys.ts'
 import { type PublicKeyWithMailToken, setPublicKeyWithMailToken } from './user-keys.ts'
 
 /**
@@ -22,19 +23,22 @@ export async function requestPasswordReset(
 
 /**
  * Sets a new password for the person to whom a reset link was mailed: replaces their public key and
- * ends all their sessions. A disabled person stays disabled.
+ * ends all their sessions. Revokes their API keys unless they keep them. A disabled person stays
+ * disabled.
  */
 export async function resetPassword(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
-  { tenant, token, public_key_jwt }: PublicKeyWithMailToken
+  input: PublicKeyWithMailToken & { keep_api_keys?: boolean | undefined }
 ): Promise<void> {
+  const { tenant, token, public_key_jwt } = input
   const { company_id } = tenant
   await inCompany(deps.db, company_id, async tx => {
     const given = { tenant, purpose: 'reset', token, public_key_jwt } as const
     const { user_id, email, locale } = await setPublicKeyWithMailToken(tx, deps, given)
     await endSessionsOfPeople(tx, deps, [user_id])
-    await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     const by = { id: user_id, company_id }
+    if (!input.keep_api_keys) await revokeApiKeysOfPeople(tx, deps, { by, user_ids: [user_id] })
+    await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     addAuditEntry(tx, deps, { by, action: 'user.reset_password', target: user_id })
   })
 }

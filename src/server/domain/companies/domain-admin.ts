@@ -31,7 +31,7 @@ import {
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
-import { findPrimaryDomain } from './served-hosts.ts'
+import { findPrimaryDomain, isLeftLocalhost } from './served-hosts.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -84,12 +84,14 @@ export async function getDomain(
 }
 
 interface Change extends DomainCall, ExpectedVersion {
+  by: DomainCall['by'] & { confirmed: boolean }
   changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
 }
 
 /**
  * Changes a domain. Pages in all processes show the change within a second. Throws
- * `changed_meanwhile` if `version` is not the present version.
+ * `changed_meanwhile` if `version` is not the present version. Throws `confirmation_required` if
+ * the domain becomes public and the caller has not entered their password in the last five minutes.
  */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
@@ -99,6 +101,10 @@ export async function updateDomain(
   const change = async (tx: Tx) => {
     const found = await lockDomainRow(tx, id)
     requireVersion(found.version, version)
+    // strangers may then create accounts
+    if (fields.public && !found.public && !by.confirmed) {
+      throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
+    }
     const changed = theme && applyThemeChanges(Theme.parse(found.theme), theme)
     await updateById(tx, 'domain', id)
       .set({ ...fields, version: found.version + 1 })
@@ -208,7 +214,7 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
       select first.id from domain first
        where first.company_id = domain.company_id and first.verified_at is not null
          and first.host not like '*%'
-       order by first.is_primary desc, first.host = 'localhost', first.id
+       order by first.is_primary desc, ${isLeftLocalhost('first')}, first.id
        limit 1), false)`.as('primary')
   ])
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
@@ -409,12 +409,22 @@ export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: str
       .where('verified_at', 'is not', null)
       .where('host', 'not like', '*%')
       .orderBy('is_primary', 'desc')
-      // its pages are off once the company has another host
-      .orderBy(sql`host = 'localhost'`)
+      .orderBy(isLeftLocalhost('domain'))
       .orderBy('id')
       .limit(1)
       .executeTakeFirst()
   )
+}
+
+/**
+ * SQL for whether a domain is `localhost` while its company has a verified host of its own. The
+ * pages of `localhost` are then off. `table` is the name of the table `domain` in the query.
+ */
+export function isLeftLocalhost(table: 'domain' | 'first'): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${table}.host`)} = 'localhost' and exists (
+    select from domain own
+     where own.company_id = ${sql.ref(`${table}.company_id`)} and own.verified_at is not null
+       and own.host not like '*%' and own.host !~ '(^|[.])localhost$')`
 }
 
 function configOf(row: HostRow): DomainConfig {

@@ -41,7 +41,7 @@ export async function createMessageForQueuedMail(
   const { config } = tenant
   const address = await inCompany(deps.db, mail.company_id, tx => addressOf(tx, deps, mail))
   if (!address) return undefined
-  const { kind, to, page, token } = address
+  const { kind, to, page, token, key } = address
   const chosen = LocaleSchema.safeParse(mail.locale === 'und' ? address.locale : mail.locale)
   const locale = chosen.success ? chosen.data : config.locale
   const [origin, path] = [
@@ -62,7 +62,8 @@ export async function createMessageForQueuedMail(
       colors: config.theme.colors,
       contact: config.contact
     },
-    link
+    link,
+    ...(key && { key })
   }
 }
 
@@ -93,6 +94,7 @@ interface Address {
   /** Path of the page to which the link in the message leads, without the language. */
   page: string
   token?: string
+  key?: MailMessage['key']
 }
 
 async function addressOf(
@@ -111,6 +113,10 @@ async function addressOf(
     case 'email_notice':
     case 'password_changed':
       return { kind: mail.kind, to: mail.email, locale: mail.locale, page: 'reset-password' }
+    case 'key_created':
+    case 'key_renewed':
+    case 'key_ending':
+      return messageAboutKey(tx, mail, mail.kind)
     case 'account_deleted':
       return { kind: mail.kind, to: mail.email, locale: mail.locale, page: '' }
   }
@@ -173,6 +179,21 @@ async function messageToInvited(
   const token = await createMailToken(tx, deps, 'activate', person)
   const { email: to, locale } = person
   return { kind: 'activate', to, locale, page: 'activate-account', token }
+}
+
+async function messageAboutKey(
+  tx: Tx,
+  { subject, id, email: to, locale }: QueuedMail,
+  kind: MailMessage['kind']
+): Promise<Address | undefined> {
+  const key = await selectById(tx, 'api_key', subject ?? id)
+    .select(['name', 'hint', 'expires_at', 'group_id'])
+    .executeTakeFirst()
+  // a key that was revoked meanwhile can do nothing any more
+  if (!key) return undefined
+  const page = key.group_id === null ? 'me#keys' : `admin/${tx.companyId}#keys`
+  const { name, hint, expires_at: expires } = key
+  return { kind, to, locale, page, key: { name, hint, expires } }
 }
 
 async function messageToNewEmail(
