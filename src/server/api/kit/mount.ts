@@ -227,34 +227,52 @@ async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string
       detail: 'no query: this call takes its input from the body'
     })
   }
-  return jsonBody(c, endpoint.maxBytes)
+  return jsonBody(c, endpoint)
 }
 
 function query(c: ApiContext): Record<string, string> {
   return parseQueryFields(new URL(c.req.url).searchParams)
 }
 
-async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
-  const body = await readJsonBody(c, ['application/json'], maxBytes)
+/** Parses the JSON object of the body. A call without a body has an empty object. */
+async function jsonBody(
+  c: ApiContext,
+  { maxBytes, otherBody }: Endpoint
+): Promise<Record<string, unknown>> {
+  if (hasNoBody(c)) return {}
+  const body = await readJsonBody(c, ['application/json'], { maxBytes, advice: otherBody })
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw notJson('a JSON object')
   }
   return { ...body }
 }
 
+function hasNoBody({ req, env }: ApiContext): boolean {
+  const length = req.header('content-length')
+  if (length !== undefined) return length === '0'
+  // a call that came through no connection has no such headers
+  return env?.caller === undefined
+    ? req.raw.body === null
+    : req.header('transfer-encoding') === undefined
+}
+
 /**
  * Returns the parsed JSON of the body. Throws `unsupported_media_type` if the media type is not one
- * of `types` or the body is compressed, `body_too_large` for more than `maxBytes` bytes, and
+ * of `types` or the body is compressed, with `advice`; `body_too_large` for more than `maxBytes` bytes, and
  * `invalid_input` for invalid JSON.
  */
 export async function readJsonBody(
   c: ApiContext,
   types: string[],
-  maxBytes = defaultMaxBodyBytes
+  {
+    maxBytes = defaultMaxBodyBytes,
+    advice
+  }: { maxBytes?: number | undefined; advice?: string | undefined } = {}
 ): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!types.includes(type) || c.req.header('content-encoding')) {
-    throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
+    const rule = `The body must be plain ${types[0]}`
+    throw new AppError('unsupported_media_type', advice ? `${rule}. ${advice}` : rule)
   }
   return parseJson(await limitedBytes(c, maxBytes))
 }
