@@ -49,7 +49,10 @@ export function formatPercent(share: number, locale: FormatLocale): string {
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`time ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
-    return new Intl.DateTimeFormat(dateTag(tags[locale]), zone ? { ...options, timeZone: zone } : options)
+    return new Intl.DateTimeFormat(
+      dateTag(tags[locale]),
+      zone ? { ...options, timeZone: zone } : options
+    )
   })
   return withFrenchFirstOfMonth(format.format(time), locale)
 }
@@ -79,7 +82,10 @@ export function formatExactTime(time: Date, locale: FormatLocale, zone?: string)
 export function formatMoment(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`moment ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'medium' } as const
-    return new Intl.DateTimeFormat(dateTag(tags[locale]), zone ? { ...options, timeZone: zone } : options)
+    return new Intl.DateTimeFormat(
+      dateTag(tags[locale]),
+      zone ? { ...options, timeZone: zone } : options
+    )
   })
   const local = withFrenchFirstOfMonth(format.format(time), locale)
   return visibleSpace(`${local} (${nameOfZone(time, locale, format.resolvedOptions().timeZone)})`)
@@ -94,7 +100,10 @@ export function formatUtc(time: Date): string {
 export function formatTimeWithSeconds(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`seconds ${locale} ${zone}`, () => {
     const options = { timeStyle: 'medium' } as const
-    return new Intl.DateTimeFormat(dateTag(tags[locale]), zone ? { ...options, timeZone: zone } : options)
+    return new Intl.DateTimeFormat(
+      dateTag(tags[locale]),
+      zone ? { ...options, timeZone: zone } : options
+    )
   })
   return visibleSpace(format.format(time))
 }

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import type { ListedCompany } from '../../contract/companies.ts'
-import { formatBytes } from '../../core/text/format.ts'
 import { dateTag } from '../../core/text/date-tag.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
 import { pageHref } from '../kit/page-href.ts'

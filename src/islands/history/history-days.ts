@@ -1,6 +1,6 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { withFrenchFirstOfMonth } from '../../core/text/format.ts'
 import { dateTag } from '../../core/text/date-tag.ts'
+import { withFrenchFirstOfMonth } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
 /** A line of the history: the heading of a day, or a request (a deposit or a verification). */

@@ -76,5 +76,8 @@ export function formatRetryTimeOfDay(
 
 /** Formats a time of day: `4:05 PM`, « 16:05 » */
 export function formatTimeOfDay(time: Date, locale: Locale): string {
-  return time.toLocaleTimeString(dateTag(languageTag(locale)), { hour: 'numeric', minute: '2-digit' })
+  return time.toLocaleTimeString(dateTag(languageTag(locale)), {
+    hour: 'numeric',
+    minute: '2-digit'
+  })
 }

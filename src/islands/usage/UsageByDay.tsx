@@ -1,8 +1,8 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useId, useState } from 'react'
 import type { UsageDay } from '../../contract/overview.ts'
-import { formatBytes } from '../../core/text/format.ts'
 import { dateTag } from '../../core/text/date-tag.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   $usageByDay,

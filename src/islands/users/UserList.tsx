@@ -2,8 +2,8 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useMemo, useState } from 'react'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
-import { personName } from '../../core/text/person-name.ts'
 import { dateTag } from '../../core/text/date-tag.ts'
+import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countMembers,
