@@ -143,7 +143,15 @@ test('the audit log says every field of every entry in words, in both languages'
     const { before, after } = JSON.parse(changes)
     const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
     const entry = {
-      ...{ id: '', seq: 1, at: '', actor: { id: '', name: 'Mona' }, action, names: [], erased: false },
+      ...{
+        id: '',
+        seq: 1,
+        at: '',
+        actor: { id: '', name: 'Mona' },
+        action,
+        names: [],
+        erased: false
+      },
       target: { id: '', kind: '', name: 'It' },
       changes: fields.map(field => ({
         field,
