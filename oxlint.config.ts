@@ -186,6 +186,7 @@ export const may: Record<string, string[]> = {
   'src/islands/users': [
     ...shared,
     'src/stores',
+    'src/stores/accounts',
     'src/stores/admin',
     'src/stores/lists',
     'src/islands/files',
@@ -193,7 +194,8 @@ export const may: Record<string, string[]> = {
     'src/islands/details',
     'src/islands/forms',
     'src/islands/lists',
-    'src/islands/audit'
+    'src/islands/audit',
+    'src/islands/api-keys'
   ],
   'src/islands/api-keys': [
     ...shared,

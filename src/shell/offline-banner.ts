@@ -1,3 +1,4 @@
+import { dateTag } from '../core/text/date-tag.ts'
 import { onThisAndLaterPages, shellTranslator } from './kit/page.ts'
 
 /**
@@ -18,7 +19,9 @@ export function startOfflineBanner(): void {
 function show(since: Date | undefined): void {
   const banner = document.getElementById('offline')
   if (!banner) return
-  const time = since?.toLocaleTimeString(document.documentElement.lang, { timeStyle: 'short' })
+  const time = since?.toLocaleTimeString(dateTag(document.documentElement.lang), {
+    timeStyle: 'short'
+  })
   // our typeface has no narrow space
   const words =
     time && shellTranslator()('shell.offline', { time: time.replaceAll('\u202f', '\u00a0') })

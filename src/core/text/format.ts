@@ -1,3 +1,5 @@
+import { dateTag } from './date-tag.ts'
+
 export type FormatLocale = 'en' | 'fr'
 
 /**
@@ -47,7 +49,10 @@ export function formatPercent(share: number, locale: FormatLocale): string {
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`time ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
-    return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
+    return new Intl.DateTimeFormat(
+      dateTag(tags[locale]),
+      zone ? { ...options, timeZone: zone } : options
+    )
   })
   return withFrenchFirstOfMonth(format.format(time), locale)
 }
@@ -59,7 +64,7 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
 export function formatExactTime(time: Date, locale: FormatLocale, zone?: string): string {
   const inZone = zone ? { timeZone: zone } : {}
   const format = formatOnce(`instant ${locale} ${zone}`, () => {
-    return new Intl.DateTimeFormat(tags[locale], {
+    return new Intl.DateTimeFormat(dateTag(tags[locale]), {
       dateStyle: 'long',
       timeStyle: 'medium',
       ...inZone
@@ -77,7 +82,10 @@ export function formatExactTime(time: Date, locale: FormatLocale, zone?: string)
 export function formatMoment(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`moment ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'medium' } as const
-    return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
+    return new Intl.DateTimeFormat(
+      dateTag(tags[locale]),
+      zone ? { ...options, timeZone: zone } : options
+    )
   })
   const local = withFrenchFirstOfMonth(format.format(time), locale)
   return visibleSpace(`${local} (${nameOfZone(time, locale, format.resolvedOptions().timeZone)})`)
@@ -92,7 +100,10 @@ export function formatUtc(time: Date): string {
 export function formatTimeWithSeconds(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`seconds ${locale} ${zone}`, () => {
     const options = { timeStyle: 'medium' } as const
-    return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
+    return new Intl.DateTimeFormat(
+      dateTag(tags[locale]),
+      zone ? { ...options, timeZone: zone } : options
+    )
   })
   return visibleSpace(format.format(time))
 }
@@ -101,7 +112,7 @@ function nameOfZone(time: Date, locale: FormatLocale, zone: string): string {
   if (zone === 'Europe/Paris') return locale === 'fr' ? 'heure de Paris' : 'Paris time'
   const format = formatOnce(`zone ${locale} ${zone}`, () => {
     const options = { timeZone: zone, timeZoneName: 'longGeneric' } as const
-    return new Intl.DateTimeFormat(tags[locale], options)
+    return new Intl.DateTimeFormat(dateTag(tags[locale]), options)
   })
   const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value
   return name === undefined || name === 'GMT' || /^(Etc\/)?(UTC|GMT)$/.test(zone) ? 'UTC' : name

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import type { ListedCompany } from '../../contract/companies.ts'
+import { dateTag } from '../../core/text/date-tag.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
@@ -68,7 +69,7 @@ function columnsOf(
   t: Translate
 ): TableColumn<ListedCompany>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
-  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
+  const dates = new Intl.DateTimeFormat(dateTag(languageTag(locale)), { dateStyle: 'medium' })
   return [
     {
       id: 'name',

@@ -1,3 +1,4 @@
+import { dateTag } from '../../core/text/date-tag.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $dataSource, openDataSource } from '../../stores/admin/data-sources.ts'
@@ -8,7 +9,7 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 /** The page of a data source. */
 export const DataSourceDetail = withTranslation(function DataSourceDetail() {
   const { locale, t } = useTranslation()
-  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
+  const dates = new Intl.DateTimeFormat(dateTag(languageTag(locale)), { dateStyle: 'medium' })
   return (
     <DetailFrame
       store={$dataSource}

@@ -30,7 +30,7 @@ export function SelectField({
         <select
           {...props}
           name={name}
-          className={`select w-full ${error ? 'border-error' : ''}`}
+          className={`select w-full overflow-hidden ${error ? 'border-error' : ''}`}
           defaultValue={initial}
           onInput={onInput}
         >

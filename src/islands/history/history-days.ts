@@ -1,4 +1,5 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { dateTag } from '../../core/text/date-tag.ts'
 import { withFrenchFirstOfMonth } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
@@ -34,7 +35,7 @@ export function dayName(day: string, today: string, locale: Locale, t: Translate
   const next = new Date(year, month - 1, date + 1, 12)
   if (localDayOf(next.toISOString()) === today) return t('history.yesterday')
   const isThisYear = day.slice(0, 4) === today.slice(0, 4)
-  const text = noon.toLocaleDateString(languageTag(locale), {
+  const text = noon.toLocaleDateString(dateTag(languageTag(locale)), {
     weekday: 'long',
     day: 'numeric',
     month: 'long',

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
+import { dateTag } from '../../core/text/date-tag.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
 /**
@@ -75,5 +76,8 @@ export function formatRetryTimeOfDay(
 
 /** Formats a time of day: `4:05 PM`, « 16:05 » */
 export function formatTimeOfDay(time: Date, locale: Locale): string {
-  return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
+  return time.toLocaleTimeString(dateTag(languageTag(locale)), {
+    hour: 'numeric',
+    minute: '2-digit'
+  })
 }

@@ -1,3 +1,4 @@
+import { dateTag } from '../../core/text/date-tag.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import type { TableColumn } from './DataTable.tsx'
 
@@ -6,7 +7,7 @@ import type { TableColumn } from './DataTable.tsx'
  * this column in windows below 1280 px, unless the person has chosen to see it.
  */
 export function createdColumn(label: string, locale: Locale): TableColumn<{ created: string }> {
-  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
+  const dates = new Intl.DateTimeFormat(dateTag(languageTag(locale)), { dateStyle: 'medium' })
   return {
     id: 'created',
     label,

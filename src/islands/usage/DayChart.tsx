@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { UsageDay } from '../../contract/overview.ts'
+import { dateTag } from '../../core/text/date-tag.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -17,7 +18,7 @@ const leastHeight = 2
 export function DayChart({ days }: { days: readonly UsageDay[] }) {
   const { locale, t } = useTranslation()
   const [picked, setPicked] = useState<number>()
-  const date = new Intl.DateTimeFormat(languageTag(locale), {
+  const date = new Intl.DateTimeFormat(dateTag(languageTag(locale)), {
     day: 'numeric',
     month: 'short',
     timeZone: 'UTC'

@@ -1,6 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useId, useState } from 'react'
 import type { UsageDay } from '../../contract/overview.ts'
+import { dateTag } from '../../core/text/date-tag.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
@@ -121,7 +122,7 @@ function DayTable({
   t: Translate
 }) {
   const numbers = new Intl.NumberFormat(languageTag(locale))
-  const date = new Intl.DateTimeFormat(languageTag(locale), {
+  const date = new Intl.DateTimeFormat(dateTag(languageTag(locale)), {
     dateStyle: 'medium',
     timeZone: 'UTC'
   })

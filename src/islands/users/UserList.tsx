@@ -2,6 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useMemo, useState } from 'react'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
+import { dateTag } from '../../core/text/date-tag.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
@@ -238,7 +239,7 @@ export const UserList = withTranslation(function UserList() {
 const mostGroups = 3
 
 function columnsOf(locale: Locale, t: Translate): TableColumn<Member>[] {
-  const moments = new Intl.DateTimeFormat(languageTag(locale), {
+  const moments = new Intl.DateTimeFormat(dateTag(languageTag(locale)), {
     dateStyle: 'medium',
     timeStyle: 'short'
   })

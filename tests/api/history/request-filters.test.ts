@@ -154,7 +154,7 @@ test('exports for spreadsheets in the words, dates and separator of the language
   const english = await exported(eve, '?locale=en&format=spreadsheet')
   const [title, check] = english.text.split('\r\n')
   expect(title).toMatch(/^\ufeffReference,Type,Date \(UTC\),State,/)
-  expect(check).toMatch(/^[^,]{36},[^,]+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,[^,]+,/)
+  expect(check).toMatch(/^[^,]{36},Verification,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,Verified,/)
   expect(text).not.toMatch(/done|verify|spreadsheet\./)
 })
 

@@ -25,6 +25,19 @@ test('a limit that is used up is named, raised through its link, and is gone', a
   await queryServiceDatabase('delete from usage where group_id = $1', [group])
 })
 
+test('where nothing needs attention, that is said, with the time', async ({ page }) => {
+  const { admin } = await signUpAdmin(page)
+  await page.route('**/company/*/attention', async route => {
+    const response = await route.fetch()
+    const answer: object = await response.json()
+    const json = { ...answer, checked: new Date(2026, 10, 27, 13, 39).toISOString(), items: [] }
+    await route.fulfill({ response, json })
+  })
+  await page.goto(admin)
+  await expect(attention(page)).toContainText('Everything is in order.')
+  await expect(attention(page)).toContainText(/Checked at 1:39\sPM\./)
+})
+
 test('what cannot be refreshed stays and says from when it is', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await page.goto(admin)
