@@ -158,17 +158,21 @@ export const confirmEmailChange = endpoint({
 
 /**
  * Deletes the caller's account. `challenge_response` proves that the caller knows the password: it
- * is a challenge of purpose `rekey`, signed with the caller's key. The input is sent in the body,
- * because proxies log URLs.
+ * is a challenge of purpose `rekey`, signed with the caller's key. The only administrator of a
+ * company also sends the company's name (`company`); without it, the answer is
+ * `last_administrator`. The input is sent in the body, because proxies log URLs.
  */
 export const deleteOwnAccount = endpoint({
   method: 'DELETE',
   path: '/user',
   access: 'user',
   body: true,
-  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnitsCheck(1024)) }),
+  input: z.strictObject({
+    challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
+    company: z.optional(z.string().check(maxCodeUnitsCheck(1024)))
+  }),
   output: z.void(),
-  errors: ['challenge_invalid', 'password_wrong', 'last_operator']
+  errors: ['challenge_invalid', 'password_wrong', 'last_operator', 'last_administrator']
 })
 
 export const accountCalls = {

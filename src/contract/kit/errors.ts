@@ -60,6 +60,7 @@ export const errorCodes = {
   person_disabled: 409,
   not_oneself: 409,
   last_operator: 409,
+  last_administrator: 409,
 
   // the current password was wrong; not a 401, which would sign out
   password_wrong: 422,

@@ -1,11 +1,13 @@
+import { useState } from 'react'
 import type { OwnAccount } from '../../contract/users.ts'
-import { required } from '../../core/input/validators.ts'
+import { required, type Validator } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { deleteOwnAccount } from '../../stores/accounts/account-changes.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -15,6 +17,7 @@ interface DeleteAccountProps {
 
 /**
  * Form that deletes the account. States what is deleted and what is not, and asks for the password.
+ * The only administrator of the company also types its name.
  */
 export function DeleteAccount({ user }: DeleteAccountProps) {
   const { t } = useTranslation()
@@ -29,12 +32,25 @@ export function DeleteAccount({ user }: DeleteAccountProps) {
 
 function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
   const { locale, t } = useTranslation()
+  const { name } = user.company
+  const [isLastAdministrator, setLastAdministrator] = useState(false)
+  const isName: Validator = value =>
+    String(value ?? '')
+      .trim()
+      .toLowerCase() === name.toLowerCase()
+      ? undefined
+      : { rule: 'same_as', limit: name }
   const form = useForm({
     what: 'Deleting the account failed',
-    rules: { deletePassword: required },
+    rules: { deletePassword: required, ...(isLastAdministrator && { company: isName }) },
     codeErrors: { password_wrong: { deletePassword: { rule: 'wrong' } } },
-    async send({ deletePassword: password = '' }) {
-      await deleteOwnAccount({ email: user.email, password })
+    handle({ code }) {
+      if (code !== 'last_administrator' || isLastAdministrator) return false
+      setLastAdministrator(true)
+      return true
+    },
+    async send({ deletePassword: password = '', company }) {
+      await deleteOwnAccount({ email: user.email, password, company })
       // loads a new document, so that no data of the person stays in memory
       location.assign(`${localizedPath(locale, '/')}#account-deleted`)
       await new Promise(() => {})
@@ -58,6 +74,20 @@ function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
         autoComplete="current-password"
         error={fieldErrorText(form.errors, 'deletePassword', t)}
       />
+      {isLastAdministrator && (
+        <>
+          <p className="alert alert-warning alert-outline wrap-anywhere" role="alert">
+            {t('me.delete.last', { company: name })}
+          </p>
+          <Field
+            label={t('me.delete.company', { company: name })}
+            name="company"
+            autoComplete="off"
+            spellCheck={false}
+            error={fieldErrorText(form.errors, 'company', t)}
+          />
+        </>
+      )}
     </InPlaceForm>
   )
 }

@@ -90,11 +90,12 @@ export function mountAccounts(app: Api): void {
     )
   )
 
-  mountEndpoint(app, deleteOwnAccount, ({ challenge_response }, c) =>
+  mountEndpoint(app, deleteOwnAccount, ({ challenge_response, company }, c) =>
     deletions.deleteOwnAccount(c.get('deps'), {
       tenant: c.get('tenant'),
       person: authenticatedCaller(c),
-      challenge_response
+      challenge_response,
+      company
     })
   )
 }

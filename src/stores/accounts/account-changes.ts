@@ -29,15 +29,22 @@ export async function requestEmailChange(
   return delivery ?? 'mail'
 }
 
-/** Deletes the account and ends the session. */
-export async function deleteOwnAccount({ email, password }: Credentials): Promise<void> {
+/**
+ * Deletes the account and ends the session. `company` is the name of the company, which its only
+ * administrator has typed.
+ */
+export async function deleteOwnAccount({
+  email,
+  password,
+  company
+}: Credentials & { company: string | undefined }): Promise<void> {
   const { startSigningWorker, pageLocation } = browserEnvironment()
   const keys = await startSigningWorker(email, password)
   try {
     const purpose = 'rekey'
     const { challenge } = await api('getChallenge', { email, purpose })
     const challenge_response = await keys.respond(challenge, purpose, pageLocation().hostname)
-    await api('deleteOwnAccount', { challenge_response })
+    await api('deleteOwnAccount', { challenge_response, ...(company && { company }) })
   } finally {
     keys.close()
   }

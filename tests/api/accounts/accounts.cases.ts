@@ -98,6 +98,13 @@ export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
       const response = await ask('deleteOwnAccount', await inputOf('deleteOwnAccount'))
       await set(['admin'])
       return response
+    },
+    'deleteOwnAccount last_administrator': async () => {
+      await app.owner.query(`update "user" set permissions = '{}'`)
+      await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+      const response = await ask('deleteOwnAccount', await inputOf('deleteOwnAccount'))
+      await app.owner.query(`update "user" set permissions = '{admin}'`)
+      return response
     }
   }
 

@@ -760,6 +760,25 @@ describe('an account that is deleted', () => {
     const lost = results.find(result => result.status === 'rejected')
     expect(lost?.reason).toMatchObject({ code: 'last_operator' })
   })
+
+  test('needs the company’s name from its only administrator who can sign in', async () => {
+    await using app = await makeApp()
+    const [ada, eve] = [await app.signUp(), await app.signUp()]
+    await app.owner.query(`update "user" set permissions = '{admin}'`)
+    const leave = async (company?: string) => {
+      const { host, email, keys } = ada
+      const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
+      const challenge_response = keys.respond(challenge)
+      return ada.call(deleteOwnAccount, { challenge_response, ...(company && { company }) })
+    }
+    await app.owner.query(`update "user" set disabled = '{"reason": "other"}' where id = $1`, [
+      eve.id
+    ])
+    await expect(leave()).rejects.toEqual(errorWithCode('last_administrator'))
+    await expect(leave('Beta')).rejects.toEqual(errorWithCode('last_administrator'))
+    const { rows } = await app.owner.query('select name from company where id = $1', [ada.company])
+    await leave(` ${rows[0].name.toUpperCase()} `)
+  })
 })
 
 describe('a mailed link', () => {

@@ -10,18 +10,20 @@ import { type PasswordCheckDeps, type PasswordProof, requireCurrentPassword } fr
 
 /**
  * Deletes the caller's account. Erases the personal data, but keeps the deposits. Throws
- * `password_wrong` if the caller does not prove that they know their password, and `last_operator`
- * if the caller is the only enabled operator.
+ * `password_wrong` if the caller does not prove that they know their password, `last_operator` if
+ * the caller is the only operator who can sign in, and `last_administrator` if the caller is the
+ * company's only administrator who can sign in and `company` is not the company's name.
  */
 export async function deleteOwnAccount(
   deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
-  input: PasswordProof
+  input: PasswordProof & { company?: string | undefined }
 ): Promise<void> {
   const { tenant, person } = input
   const { company_id, id } = person
   await inCompany(deps.db, company_id, async tx => {
     const { email, locale } = await requireCurrentPassword(tx, deps, input)
     if (person.permissions.includes('operator')) await keepAnOperator(tx, id)
+    else if (person.permissions.includes('admin')) await requireNameOfCompanyLeft(tx, id, input)
     await eraseUsers(tx, deps, { sender: tenant, by: person, people: [{ id, email, locale }] })
   })
 }
@@ -73,18 +75,43 @@ export async function eraseUsers(
 
 /** Throws `last_operator` if the person is the company's only operator who can sign in. */
 async function keepAnOperator(tx: Tx, user_id: string): Promise<void> {
-  const operators = await selectInCompany(tx, 'user')
-    .where(sql<boolean>`permissions @> array['operator']`)
+  if (await isOnlyOneWith(tx, ['operator'], user_id)) {
+    throw new AppError('last_operator', 'The installation needs another operator first')
+  }
+}
+
+/**
+ * Throws `last_administrator` if nobody else who can sign in administers the company, unless the
+ * caller has typed the company's name.
+ */
+async function requireNameOfCompanyLeft(
+  tx: Tx,
+  user_id: string,
+  { company = '' }: { company?: string | undefined }
+): Promise<void> {
+  if (!(await isOnlyOneWith(tx, ['admin', 'operator'], user_id))) return
+  const { name } = await tx
+    .selectFrom('company')
+    .where('id', '=', tx.companyId)
+    .select('name')
+    .executeTakeFirstOrThrow()
+  if (company.trim().toLowerCase() === name.toLowerCase()) return
+  throw new AppError('last_administrator', 'Nobody else administers the company: send its name')
+}
+
+async function isOnlyOneWith(tx: Tx, permissions: string[], user_id: string): Promise<boolean> {
+  const people = await selectInCompany(tx, 'user')
+    .where(sql<boolean>`permissions && ${permissions}::text[]`)
     // people who were invited or disabled cannot sign in
     .where('state', '=', 'active')
     .select('id')
-    // if two operators delete their accounts at the same time, the second call waits here and then
+    // in one order, so that two who leave at the same time never wait for each other
+    .orderBy('id')
+    // if two people delete their accounts at the same time, the second call waits here and then
     // finds only itself
     .forNoKeyUpdate()
     .execute()
-  if (operators.every(({ id }) => id === user_id)) {
-    throw new AppError('last_operator', 'The installation needs another operator first')
-  }
+  return people.every(({ id }) => id === user_id)
 }
 
 async function eraseRows(
