@@ -56,6 +56,8 @@ export const getUsageByDay = endpoint({
  *   still served.
  * - `domains_quarantined`: hosts that are no longer served, because the DNS record was missing.
  * - `domains_taken`: claimed hosts that another company owns.
+ * - `no_administrator`: the company has people, or had some, but nobody who administers it. Only
+ *   operators can meet this finding.
  * - `disk_nearly_full`: the disk of the installation is nearly full. Only operators get this
  *   finding.
  */
@@ -71,6 +73,7 @@ export const AttentionKind = z.enum([
   'domains_failing',
   'domains_quarantined',
   'domains_taken',
+  'no_administrator',
   'disk_nearly_full'
 ])
 export type AttentionKind = z.infer<typeof AttentionKind>
@@ -100,7 +103,7 @@ export const AttentionItem = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   /**
    * How many people, limits, deposits, mails or domains the finding is about. For
-   * `disk_nearly_full`, the percentage of the disk that is used.
+   * `disk_nearly_full`, the percentage of the disk that is used. For `no_administrator`, 1.
    */
   count: z.number(),
   /**

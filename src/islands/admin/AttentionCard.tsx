@@ -228,6 +228,8 @@ function findingTarget(kind: AttentionItem['kind']) {
     case 'domains_quarantined':
     case 'domains_taken':
       return { page: 'domains', state: kind.replace('domains_', ''), words: 'domains' } as const
+    case 'no_administrator':
+      return { page: 'users', state: 'active', words: 'no_administrator' } as const
     default:
       return undefined
   }

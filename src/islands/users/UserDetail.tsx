@@ -3,10 +3,10 @@ import { personName } from '../../core/text/person-name.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $member, openMember } from '../../stores/admin/members.ts'
 import { $user } from '../../stores/signed-in-user.ts'
-import { ApiKeys } from '../api-keys/ApiKeys.tsx'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { DeleteUser } from './DeleteUser.tsx'
 import { UserAccountControls } from './UserAccountControls.tsx'
@@ -14,6 +14,8 @@ import { UserGroups } from './UserGroups.tsx'
 import { UserIdentity } from './UserIdentity.tsx'
 import { UserPermissions } from './UserPermissions.tsx'
 import { UserUsage } from './UserUsage.tsx'
+
+const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
 /** The page on which an administrator sees and changes a person. */
 export const UserDetail = withTranslation(function UserDetail() {

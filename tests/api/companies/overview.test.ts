@@ -435,6 +435,7 @@ describe('what needs attention in all companies', () => {
     await start({ limits: { max_requests: 10, max_storage: null } })
     const beta = app.companies['beta.localhost']
     const bea = await app.signUp('beta.localhost')
+    await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [bea.id])
     const names = new Map<string, string>([
       [company, 'Acme'],
       [beta, 'Beta']
@@ -461,6 +462,24 @@ describe('what needs attention in all companies', () => {
     await expect(bea.call(getAttentionOfAllCompanies, {})).rejects.toMatchObject({
       code: 'forbidden'
     })
+  })
+
+  test('names a company that nobody administers any more', async () => {
+    await start()
+    const beta = app.companies['beta.localhost']
+    await app.owner.query(`update "user" set permissions = '{operator}' where id = $1`, [ada.id])
+    const found = async () => (await ada.call(getAttentionOfAllCompanies, {})).companies
+    // nobody has been there yet
+    expect(await found()).toEqual([])
+    const bea = await app.signUp('beta.localhost')
+    const set = (change: string) =>
+      app.owner.query(`update "user" set ${change} where id = $1`, [bea.id])
+    const missing = { kind: 'no_administrator', severity: 'warning', count: 1, since: null }
+    expect(await found()).toMatchObject([{ company: { id: beta }, items: [missing] }])
+    await set(`permissions = '{admin}'`)
+    expect(await found()).toEqual([])
+    await set(`deleted_at = now()`)
+    expect(await found()).toMatchObject([{ company: { id: beta }, items: [missing] }])
   })
 
   test('says how many companies were not checked in time', async () => {

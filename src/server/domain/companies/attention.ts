@@ -43,6 +43,7 @@ const checks = [
   checkFor('group_limits', findNearLimits),
   checkFor('mails_delayed', findDelayedMails),
   checkFor('deposits_failed', findFailures),
+  checkFor('no_administrator', findLackOfAdministrator),
   checkFor('people_waiting', findWaitingPeople),
   checkFor('invitations_expired', findExpiredInvitations),
   checkFor('invitations_by_hand', findUnmailedInvitations),
@@ -258,6 +259,24 @@ async function findUnmailedInvitations(
   now: Date
 ): Promise<Finding> {
   return settings.mailServer ? undefined : findWithoutLink(tx, now, handedOutLink)
+}
+
+/**
+ * Finds that nobody administers the company any more. A company in which nobody ever had an account
+ * does not count, such as the demo of a new installation; nor does one whose administrator is
+ * invited.
+ */
+async function findLackOfAdministrator(tx: Tx): Promise<Finding> {
+  const administrator = await selectInCompany(tx, 'user')
+    .where(sql<boolean>`permissions <> '{}'`)
+    .where('deleted_at', 'is', null)
+    .where('state', 'in', ['active', 'invited'])
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (administrator) return undefined
+  const person = await selectInCompany(tx, 'user').select('id').limit(1).executeTakeFirst()
+  return person && { severity: 'warning', count: 1, since: null }
 }
 
 const mailedLink = (now: Date) => sql<boolean>`(exists (

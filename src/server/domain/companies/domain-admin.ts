@@ -102,15 +102,16 @@ export async function updateDomain(
   const change = async (tx: Tx) => {
     const found = await lockDomainRow(tx, id)
     requireVersion(found.version, version)
-    // strangers may then create accounts
-    if (fields.public && !found.public && !by.confirmed) {
-      throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
-    }
     const changed = theme && applyThemeChanges(Theme.parse(found.theme), theme)
     await updateById(tx, 'domain', id)
       .set({ ...fields, version: found.version + 1 })
       .execute()
     if (changed) await storeThemeAsPublished(tx, deps, { by, domain: found, theme: changed })
+    // strangers may then create accounts; asked last, so that nobody enters the password for a
+    // change that is refused anyway
+    if (fields.public && !found.public && !by.confirmed) {
+      throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
+    }
     const before = auditFields(found)
     const after = { ...auditFields(await lockDomainRow(tx, id)), ...missingVersionNote(version) }
     addAuditEntry(tx, deps, { by, action: 'domain.update', target: id, before, after })

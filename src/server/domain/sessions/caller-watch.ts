@@ -6,7 +6,7 @@ import { findLostRights, sessionEndedError } from './authentication.ts'
  * The milliseconds between two checks of a company's watched callers. Signals report most changes
  * at once, but they can get lost, and nothing signals that a session or a key has expired.
  */
-const checkMs = 1000
+export const callerCheckMs = 1000
 /** Maximum number of callers that one query checks. */
 const maxChecked = 1000
 
@@ -89,7 +89,7 @@ export function createCallerWatch(
       isChecking = true
       await check(company, callersOf(company))
       isChecking = false
-    }, checkMs)
+    }, callerCheckMs)
     timer.unref()
     const callers = { byPerson: new Map(), stop: () => clearInterval(timer) }
     companies.set(company, callers)
