@@ -89,7 +89,7 @@ export const listCompanyCategories = listEndpoint({
 /**
  * Creates a category that no group may use yet. If `names` lacks a language, the category has the
  * same name in both languages. By default a category is `public`, stores files of all types for an
- * unlimited time, and lets the depositor choose the quality of pictures.
+ * unlimited time, and lets the depositor choose the quality of pictures. `receipt_only` is refused.
  */
 export const createCategory = endpoint({
   method: 'POST',
@@ -121,7 +121,8 @@ export const getCategory = endpoint({
 
 /**
  * Changes a category. Fields and names that the input does not contain stay unchanged: `names` may
- * contain the name in one language only. The new settings apply to later deposits only.
+ * contain the name in one language only. The new settings apply to later deposits only. A category
+ * may stay `receipt_only`, but may not become it.
  * `default: true` makes the category the company's only default category. `default: false` leaves
  * the company without a default category.
  */

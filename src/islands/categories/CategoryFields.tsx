@@ -86,7 +86,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
         options={optionsOf('visibility').map(option => ({
           ...option,
           // nobody could verify the documents before the verify page takes receipts
-          isDisabled: option.value === 'receipt_only'
+          isDisabled: option.value === 'receipt_only' && category?.visibility !== 'receipt_only'
         }))}
         initial={category?.visibility ?? 'public'}
         error={fieldErrorText(form.errors, 'visibility', t)}

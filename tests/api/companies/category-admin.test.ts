@@ -56,6 +56,26 @@ describe('creating a category', () => {
     )
   })
 
+  test('refuses that nobody could verify its documents', async () => {
+    const refused = {
+      code: 'invalid_input',
+      fields: { visibility: { rule: 'format', detail: 'public or private' } }
+    }
+    const visibility = 'receipt_only'
+    await expect(newCategory({ visibility })).rejects.toMatchObject(refused)
+    const { id } = await newCategory({ visibility: 'private' })
+    await expect(ada.call(updateCategory, { id, visibility })).rejects.toMatchObject(refused)
+
+    await app.owner.query('update category set visibility = $2 where id = $1', [id, visibility])
+    expect(await ada.call(updateCategory, { id, visibility, retention: 'P1Y' })).toMatchObject({
+      visibility,
+      retention: 'P1Y'
+    })
+    expect(await ada.call(updateCategory, { id, visibility: 'public' })).toMatchObject({
+      visibility: 'public'
+    })
+  })
+
   test('fills the name of one language from the other', async () => {
     const [en, fr] = [`English ${randomUUID()}`, `Français ${randomUUID()}`]
     expect((await ada.call(createCategory, { names: { en } })).names).toEqual({ en, fr: en })

@@ -50,9 +50,16 @@ type Settings = Partial<
 >
 
 /** Creates a category with these settings that the group `group` may use. Returns its id. */
-async function makeCategory({ default: isDefault, ...settings }: Settings): Promise<string> {
+async function makeCategory({
+  default: isDefault,
+  visibility,
+  ...settings
+}: Settings): Promise<string> {
   const names = { en: `Leases ${randomUUID()}` }
   const { id } = await administrator.call(createCategory, { names, ...settings })
+  // not by a call, because calls refuse `receipt_only`
+  if (visibility)
+    await app.owner.query('update category set visibility = $2 where id = $1', [id, visibility])
   await administrator.call(addGroupCategory, { groupId: group, category_id: id })
   if (isDefault) await administrator.call(updateCategory, { id, default: true })
   return id

@@ -383,13 +383,28 @@ test('ends a session that was being made during a sign-out everywhere', async ()
   await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
 })
 
-test('renews a token at 40 minutes left and writes to the session only then', async () => {
+test('notes each minute in which a session is used, in one write', async () => {
   const account = await service.signUp()
   const { access_token } = await service.signIn(account)
   const signedIn = service.deps.clock()
+  service.wait(59)
+  await getsUser(access_token)
+  expect(await lastSeen(account)).toEqual(signedIn)
+
+  service.wait(1)
+  await Promise.all(Array.from({ length: 5 }, () => getsUser(access_token)))
+  const used = service.deps.clock()
+  expect(await lastSeen(account)).toEqual(used)
+  service.wait(30)
+  await getsUser(access_token)
+  expect(await lastSeen(account)).toEqual(used)
+})
+
+test('renews a token at 40 minutes left', async () => {
+  const account = await service.signUp()
+  const { access_token } = await service.signIn(account)
   service.wait(19 * 60)
   expect(await getsUser(access_token)).not.toHaveProperty('access_token')
-  expect(await lastSeen(account)).toEqual(signedIn)
 
   service.wait(61)
   const renewed = (await getsUser(access_token)).access_token ?? ''

@@ -9,7 +9,7 @@ import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
+import { buildMailLink, createMailTokens, localizedLinkPath } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { lockMemberRow, type MemberWithLockedRow } from './member-row-locks.ts'
 import { addUser } from './new-users.ts'
@@ -306,11 +306,12 @@ export async function createLinksToPassOn(
   const { tokens, until } = await createMailTokens(tx, deps, asked)
   const primary = isWildcard ? await findPrimaryDomain(tx) : undefined
   const origin = webOriginOf(deps, primary?.host ?? host)
-  const links = invitees.map(({ email, locale }, at) => {
-    // without a language, the page opens in that of the reader's browser
-    const path = `${locale === 'und' ? '' : `/${locale}`}/activate-account`
-    return buildMailLink(origin, path, { token: tokens[at] ?? '', email })
-  })
+  const links = invitees.map(({ email, locale }, at) =>
+    buildMailLink(origin, localizedLinkPath(locale, 'activate-account'), {
+      token: tokens[at] ?? '',
+      email
+    })
+  )
   return { links, until }
 }
 

@@ -24,6 +24,7 @@ import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import {
   buildMailLink,
+  localizedLinkPath,
   createMailToken,
   readMailToken,
   spendMailToken
@@ -243,9 +244,8 @@ async function createVerifyLink(
   { id, host, email, locale }: { id: string; host: string | null; email: string; locale: string }
 ): Promise<string> {
   const token = await createMailToken(tx, deps, 'verify', { id, email })
-  const language = locale === 'fr' ? 'fr' : 'en'
-  const place = host ?? (await getPrimaryHost(tx))
-  return buildMailLink(webOriginOf(deps, place), `/${language}/verify-account`, { token, email })
+  const origin = webOriginOf(deps, host ?? (await getPrimaryHost(tx)))
+  return buildMailLink(origin, localizedLinkPath(locale, 'verify-account'), { token, email })
 }
 
 /**

@@ -109,7 +109,8 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.i
 /**
  * Creates a category that no group is allowed to use yet. If its name in one language is left out,
  * the name in the other language is used. Throws `name_taken` if another category of the company
- * has one of the names, and `too_many_categories` if it has as many as it may have.
+ * has one of the names, and `too_many_categories` if it has as many as it may have. Throws
+ * `invalid_input` for the visibility `receipt_only`.
  */
 export async function createCategory(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
@@ -122,6 +123,7 @@ export async function createCategory(
     ...given(input),
     names: { en: names.en, fr: names.fr ?? names.en }
   }
+  requireVerifiable(settings)
   return inCompany(deps.db, company_id, async tx => {
     const insert = async () => {
       await requireRoom(tx, deps, 'categories')
@@ -145,6 +147,7 @@ type Change = AdminCall & ExpectedVersion & z.output<typeof endpoints.updateCate
  * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
  * to later deposits, not to existing ones. Throws `changed_meanwhile` if `version` is not the
  * present version, and `name_taken` if another category has one of the names. Throws
+ * `invalid_input` if the visibility becomes `receipt_only`, which older categories may keep. Throws
  * `default_group_private` if a category that is not public would be open to the default group,
  * which everybody who signs up joins.
  */
@@ -161,6 +164,7 @@ export async function updateCategory(
       ...given(changes),
       names: { ...before.names, ...given(names ?? {}) }
     }
+    if (after.visibility !== before.visibility) requireVerifiable(after)
     await withNameCheck(() =>
       updateById(tx, 'category', id)
         .set({ ...rowOf(after), version: present + 1 })
@@ -268,6 +272,14 @@ function categoryOf(row: Row): Category {
     media_types: row.media_types,
     retention: row.retention
   }
+}
+
+/** Refuses `receipt_only`, because the verify page takes no receipts yet. */
+function requireVerifiable({ visibility }: Pick<Category, 'visibility'>): void {
+  if (visibility !== 'receipt_only') return
+  throw new AppError('invalid_input', 'Nobody could verify the documents of the category', {
+    fields: { visibility: { rule: 'format', detail: 'public or private' } }
+  })
 }
 
 function rowOf({ names, keep_originals, default: is_default, ...others }: Omit<Category, 'id'>) {

@@ -404,17 +404,15 @@ function hostNeeded(): AppError {
  * domain counts.
  */
 export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: string } | undefined> {
-  return (
-    selectInCompany(tx, 'domain')
-      .select(['id', 'host'])
-      .where('verified_at', 'is not', null)
-      .where('host', 'not like', '*%')
-      .orderBy('is_primary', 'desc')
-      .orderBy(isLeftLocalhost('domain'))
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst()
-  )
+  return selectInCompany(tx, 'domain')
+    .select(['id', 'host'])
+    .where('verified_at', 'is not', null)
+    .where('host', 'not like', '*%')
+    .orderBy('is_primary', 'desc')
+    .orderBy(isLeftLocalhost('domain'))
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /**

@@ -4,7 +4,12 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findPrimaryDomain, findTenant, webOriginOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, MailMessage, QueuedMailKind, Tenant } from '../deps.ts'
-import { buildMailLink, createMailToken, hasRecentUnusedMailToken } from './mail-tokens.ts'
+import {
+  buildMailLink,
+  createMailToken,
+  hasRecentUnusedMailToken,
+  localizedLinkPath
+} from './mail-tokens.ts'
 
 /**
  * For this many milliseconds after a reset link was mailed to a person, no second one is mailed,
@@ -46,8 +51,7 @@ export async function createMessageForQueuedMail(
   const locale = chosen.success ? chosen.data : config.locale
   const [origin, path] = [
     webOriginOf(deps, tenant.host),
-    // without a language, the page opens in that of the reader's browser
-    `${chosen.success ? `/${locale}` : ''}/${page}`
+    localizedLinkPath(chosen.success ? locale : 'und', page)
   ]
   const link =
     token === undefined ? `${origin}${path}` : buildMailLink(origin, path, { token, email: to })

@@ -96,6 +96,14 @@ export async function hasRecentUnusedMailToken(
 }
 
 /**
+ * Returns the path of a page in a person's language: `('fr', 'sign-in')` → `'/fr/sign-in'`. If the
+ * language is not known (`und`), the path has no prefix and opens in that of the reader's browser.
+ */
+export function localizedLinkPath(locale: string, page: string): string {
+  return `${locale === 'und' ? '' : `/${locale}`}/${page}`
+}
+
+/**
  * Returns a link with a token and an e-mail in its fragment (after `#`). Browsers do not send the
  * fragment to a server, so the token appears in no server log.
  */

@@ -14,7 +14,7 @@ import {
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
-import { type AuthenticatedCaller, isPasswordConfirmed } from './sessions.ts'
+import { type AuthenticatedCaller, isPasswordConfirmed, recordSessionUse } from './sessions.ts'
 
 /**
  * The call that is being authenticated. Once its caller is known, it counts toward that caller's
@@ -52,6 +52,7 @@ export async function authenticate(
   const found = await findSession(deps, { company_id, ...claims }, { caller: inFlight?.caller })
   if (!found) throw sessionEndedError()
   refuseDisabled(found)
+  await recordSessionUse(deps, { company_id, ...claims, last_seen_at: found.last_seen_at })
   return {
     id: claims.user_id,
     session_id: claims.session_id,
@@ -184,6 +185,7 @@ const oneSession = prepareStatement((db, { company_id, user_id, session_id }: Wa
   sessionsOf(db, company_id)
     .where('session.id', '=', session_id)
     .where('session.user_id', '=', user_id)
+    .select('session.last_seen_at')
 )
 
 const manySessions = prepareStatement(

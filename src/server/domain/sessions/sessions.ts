@@ -52,18 +52,18 @@ const sessionHours = 12
 const confirmedMs = 5 * 60_000
 /**
  * `GET /user` renews a token that expires within this many minutes. A token is valid for an hour,
- * so the calls that pages repeat renew it about every 20 minutes. Each renewal also updates
- * `last_seen_at` of the session.
+ * so the calls that pages repeat renew it about every 20 minutes.
  */
 const renewMinutes = 40
-/** The shortest time between two updates of a person's `last_seen_at`, in minutes. */
-const seenMinutes = 10
+/**
+ * The shortest time between two updates of `last_seen_at`, of a person or of a session, in minutes.
+ */
+const seenMinutes = 1
 
 /**
  * Returns a new token for the caller, or undefined if none is needed or the session has ended. A
  * new token is needed if the current one is outdated, or if it expires within 40 minutes and the
- * session lasts longer. The new token is valid for an hour, but not longer than the session. A
- * renewal also records when the person and the session were last seen.
+ * session lasts longer. The new token is valid for an hour, but not longer than the session.
  */
 export async function renewAccessToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -75,18 +75,14 @@ export async function renewAccessToken(
   const gained = expires.getTime() - person.token_expires.getTime()
   const isNear = left <= renewMinutes * 60_000 && gained >= 1000
   if (!isNear && !person.outdated) return undefined
-  const session = await inCompany(deps.db, person.company_id, async tx => {
-    // before the session, as all changes of a person that end sessions do
-    await updateById(tx, 'user', person.id)
-      .set({ last_seen_at: now })
-      .where('last_seen_at', '<', new Date(now.getTime() - seenMinutes * 60_000))
-      .execute()
-    return updateById(tx, 'session', person.session_id)
+  const session = await inCompany(deps.db, person.company_id, tx =>
+    updateById(tx, 'session', person.session_id)
+      // the list of sessions relies on it
       .set({ last_seen_at: now })
       .where('revoked_at', 'is', null)
       .returning('created_at')
       .executeTakeFirst()
-  })
+  )
   if (!session) return undefined
   return issueAccessToken(deps, tenant, {
     user_id: person.id,
@@ -96,6 +92,49 @@ export async function renewAccessToken(
     expires
   })
 }
+
+/**
+ * Records that a person has just used a session, unless less than a minute has passed since
+ * `last_seen_at`. Skips rows that another transaction changes, because a call must not wait for
+ * them.
+ */
+export async function recordSessionUse(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  {
+    company_id,
+    user_id,
+    session_id,
+    last_seen_at
+  }: { company_id: CompanyId; user_id: string; session_id: string; last_seen_at: Date }
+): Promise<void> {
+  const now = deps.clock()
+  if (now.getTime() - last_seen_at.getTime() < seenMinutes * 60_000) return
+  await inCompany(deps.db, company_id, tx =>
+    tx.raw({
+      name: 'record_session_use',
+      text: recordSessionUseSql,
+      values: [company_id, user_id, session_id, now]
+    })
+  )
+}
+
+const recordSessionUseSql = `
+  with person as (
+    select id from "user"
+    where company_id = $1 and id = $2
+      and last_seen_at <= $4::timestamptz - interval '${seenMinutes} minutes'
+    for no key update skip locked
+  ), seen as (
+    update "user" set last_seen_at = $4 from person
+    where "user".company_id = $1 and "user".id = person.id
+  ), used as (
+    select id from session
+    where company_id = $1 and id = $3
+      and last_seen_at <= $4::timestamptz - interval '${seenMinutes} minutes'
+    for no key update skip locked
+  )
+  update session set last_seen_at = $4 from used
+  where session.company_id = $1 and session.id = used.id`
 
 /**
  * Records in the caller's session that they have just entered their password again. The
@@ -190,7 +229,7 @@ const createSessionSql = `
   ), due as (
     select u.id from "user" u, spent
     where u.company_id = $1 and u.id = $5
-      and u.last_seen_at < $7::timestamptz - interval '${seenMinutes} minutes'
+      and u.last_seen_at <= $7::timestamptz - interval '${seenMinutes} minutes'
     for no key update of u skip locked
   ), seen as (
     update "user" set last_seen_at = $7 from due
@@ -286,7 +325,7 @@ async function revokeSession(
 const sessionPage = 100
 
 /**
- * Returns a page of the caller's sessions that have a valid token. The session of this call comes
+ * Returns a page of the caller's sessions that may have a valid token. The session of this call comes
  * first, then the others, most recently used first.
  */
 export async function listSessions(
@@ -299,7 +338,7 @@ export async function listSessions(
 }
 
 /**
- * Returns a page of a person's sessions that have a valid token. The session of this call
+ * Returns a page of a person's sessions that may have a valid token. The session of this call
  * (`session_id`) comes first, then the others, most recently used first.
  */
 export async function readPersonSessions(
@@ -309,8 +348,7 @@ export async function readPersonSessions(
   page: PageInput
 ): Promise<Page<Session>> {
   const now = deps.clock()
-  // a token is renewed within the hour, so a session that was not renewed since then has no valid
-  // token
+  // a renewal counts as use, so a session that was not used for an hour has no valid token
   const lastSeen = new Date(now.getTime() - accessTokenMinutes * 60_000)
   const all = selectInCompany(tx, 'session')
     .innerJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
