@@ -30,3 +30,10 @@ export const maxApiKeysPerOwner = 100
 export const maxUnprovedDomains = 20
 /** Maximum number of groups of which one person is a member. */
 export const maxGroupsPerPerson = 100
+/** Maximum number of sessions of one person. The oldest ends when another begins. */
+export const maxSessionsPerPerson = 100
+/**
+ * Maximum number of a company's sign-ups that wait for confirmation. The oldest lapses when another
+ * is stored.
+ */
+export const maxWaitingSignUps = 10_000

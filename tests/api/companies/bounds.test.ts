@@ -5,11 +5,13 @@ import { createCategory } from '../../../src/contract/company-categories.ts'
 import { createDomain } from '../../../src/contract/domains.ts'
 import { addGroupUser, createGroup } from '../../../src/contract/groups.ts'
 import { createImport, importLimits } from '../../../src/contract/imports.ts'
+import { maxWaitingSignUps } from '../../../src/contract/kit/limits.ts'
 import { changeUsers } from '../../../src/contract/members.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeApiKey } from '../../helpers/cases.ts'
 import { newEmail } from '../../helpers/client.ts'
+import { makeSignUp } from '../../helpers/mailed.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 
 let app: TestApp
@@ -170,6 +172,32 @@ test('a bound that was lowered below what exists takes nothing away', async () =
   })
   app.deps.settings.bounds = before
   expect(await count('"group" where true')).toBe(had)
+})
+
+test('at most 10,000 sign-ups of a company wait, and the oldest lapse', async () => {
+  await using mailing = await makeApp()
+  const [first, second] = [await makeSignUp(mailing), await makeSignUp(mailing)]
+  const acme = mailing.companies['acme.localhost']
+  await mailing.owner.query(
+    `insert into signup (company_id, id, email, username, locale, key_id, kdf, pub_enc, kek_id,
+       created_at, expires_at)
+     select company_id, gen_random_uuid(), 'w' || n || '@example.com', username, locale, key_id,
+            kdf, pub_enc, kek_id, created_at + interval '1 ms', expires_at
+       from signup, generate_series(1, $2) n where id = $1`,
+    [first.id, maxWaitingSignUps - 2]
+  )
+  await mailing.owner.query(
+    `update signup set created_at = created_at - interval '1 hour' where id = any ($1)`,
+    [[first.id, second.id]]
+  )
+  const made = await Promise.all([makeSignUp(mailing), makeSignUp(mailing)])
+  const { rows } = await mailing.owner.query(
+    `select count(*)::int as all, count(*) filter (where id = any ($2))::int as old,
+            count(*) filter (where id = any ($3))::int as new
+       from signup where company_id = $1`,
+    [acme, [first.id, second.id], made.map(({ id }) => id)]
+  )
+  expect(rows).toEqual([{ all: maxWaitingSignUps, old: 0, new: 2 }])
 })
 
 test('a person is a member of at most 100 groups', async () => {

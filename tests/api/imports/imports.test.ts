@@ -425,6 +425,37 @@ test('changes nothing when somebody of the file was added after the check', asyn
   expect(await run(checked.id)).toMatchObject({ state: 'done', result: { created: 1 } })
 })
 
+test('changes nothing when the company has reached its number of people after the check', async () => {
+  const before = app.deps.settings.bounds
+  const email = newEmail()
+  const { id } = await check([{ email }])
+  const { rows } = await app.owner.query(
+    'select count(*)::int from "user" where company_id = $1 and deleted_at is null',
+    [company]
+  )
+  app.deps.settings.bounds = { ...before, people: rows[0].count + 1 }
+  const late = await makePersonLater()
+  // the run has been requested, but has not ended
+  await app.owner.query(
+    `create function take_place() returns trigger language plpgsql as $$ begin
+       insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+       values (new.company_id, gen_random_uuid(), '${late.email}', 'Late', now(), now());
+       return new; end $$;
+     create trigger take_place after update of state on import for each row
+       when (new.state = 'running' and old.state <> 'running') execute function take_place()`
+  )
+  const failed = await run(id)
+  await app.owner.query('drop function take_place cascade')
+  expect(failed).toMatchObject({ state: 'failed', failure: 'changed_meanwhile' })
+  expect(await peopleOf([email])).toEqual([])
+  await ada.call(checkImport, { id })
+  await settled(id)
+  await expect(ada.call(runImport, { id, skip_refused: false })).rejects.toMatchObject({
+    code: 'too_many_people'
+  })
+  app.deps.settings.bounds = before
+})
+
 test('skips who was added after the check where refused rows are skipped, and says so', async () => {
   const [taken, free] = [await makePersonLater(), newEmail()]
   const checked = await check([{ email: free }, { email: taken.email }])

@@ -320,6 +320,44 @@ test('ends one session of the person, tells the streams, and ends it once', asyn
   await expect(end()).rejects.toEqual(errorWithCode('not_found'))
 })
 
+test('keeps at most 100 sessions of a person, the newest, and tells the streams', async () => {
+  const account = await service.signUp()
+  const oldest = await service.signIn(account)
+  await service.owner.query(
+    `insert into session (company_id, id, user_id, agent, created_at, last_seen_at, expires_at)
+     select company_id, gen_random_uuid(), user_id, agent, created_at - interval '1 s',
+            last_seen_at, expires_at
+       from session, generate_series(1, 98) where id = $1`,
+    [claimsOf(oldest.access_token)['sid']]
+  )
+  const live = async () => {
+    const { rows } = await service.owner.query(
+      `select count(*)::int from session where user_id = $1 and revoked_at is null`,
+      [account.id]
+    )
+    return rows[0].count
+  }
+  await service.owner.query(
+    `update session set created_at = created_at - interval '2 s' where id = $1`,
+    [claimsOf(oldest.access_token)['sid']]
+  )
+  await service.signIn(account)
+  const had = await live()
+  await expect(getsUser(oldest.access_token)).resolves.toHaveProperty('id')
+
+  const told: unknown[] = []
+  const stop = service.deps.signals.sessions.on(person => told.push(person))
+  const logins = await Promise.all([1, 2, 3, 4].map(() => service.signIn(account)))
+  stop()
+  expect(had).toBeLessThanOrEqual(100)
+  expect(await live()).toBe(100)
+  expect(told).toContainEqual({ company: service.companies.localhost, user: account.id })
+  await expect(getsUser(oldest.access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
+  for (const { access_token } of logins) {
+    await expect(getsUser(access_token)).resolves.toHaveProperty('id')
+  }
+})
+
 // A-08
 test.for([-300, 300])('signs nobody out when the clock is set %d seconds', async seconds => {
   const account = await service.signUp()

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { Locale } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { maxWaitingSignUps } from '../../../contract/kit/limits.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import {
   deleteInCompany,
+  lockCompanyRow,
   selectById,
   selectInCompany,
   updateInCompany
@@ -59,7 +61,8 @@ interface NewSignUp {
 
 /**
  * Stores a sign-up until its e-mail is confirmed, and queues the mail with the link. Does not look
- * up whether the e-mail already has an account, so the response time cannot reveal this.
+ * up whether the e-mail already has an account, so the response time cannot reveal this. If the
+ * company then has more than 10,000 sign-ups, deletes the oldest.
  */
 export async function insertSignUpAndQueueMail(
   tx: Tx,
@@ -87,9 +90,23 @@ export async function insertSignUpAndQueueMail(
     })
     .execute()
   await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id })
+  await deleteOldestSignUps(tx, deps)
   const facts = { audit: 'signup_waiting', company: company_id, user: id }
   tx.afterCommit(() => deps.log.info(facts, 'sign-up waits for its confirmation'))
   return { id }
+}
+
+async function deleteOldestSignUps(tx: Tx, deps: Pick<Deps, 'clock' | 'signals'>): Promise<void> {
+  // so that parallel sign-ups are counted one after the other
+  await lockCompanyRow(tx)
+  const { rows } = await sql<{ id: string }>`
+    select id from signup where company_id = ${tx.companyId} and id in (
+      select id from signup where company_id = ${tx.companyId}
+       order by created_at desc, id desc offset ${maxWaitingSignUps}
+    )
+    -- one that is being confirmed is deleted by that
+    for update skip locked`.execute(tx)
+  if (rows.length > 0) await deleteSignUps(tx, deps, { ids: rows.map(({ id }) => id) })
 }
 
 /**

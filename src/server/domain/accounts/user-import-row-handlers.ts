@@ -7,6 +7,7 @@ import type {
   ImportRowHandlers,
   RowSlice
 } from '../imports/import-work.ts'
+import { requireRoom } from '../limits/bounds.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { releaseInvitationTimes, reserveInvitationTimes } from './invitations.ts'
 import { checkUserImportRows } from './user-import-checks.ts'
@@ -28,7 +29,10 @@ export const userImportRowHandlers: ImportRowHandlers = {
   },
   async afterRun(tx, deps, work, goOn) {
     if (work.options.send_invitations) await invitePeople(tx, deps, work, goOn)
-    return { digest: await digestOf(tx, work) }
+    const digest = await digestOf(tx, work)
+    // last, because nobody else can join the company from here to the commit
+    await requireRoom(tx, deps, 'people', 0)
+    return { digest }
   },
   countApplied,
   async revert(tx, _deps, work, slice) {

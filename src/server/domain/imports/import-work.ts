@@ -5,6 +5,7 @@ import {
   type ImportState,
   zeroImportCounts
 } from '../../../contract/imports.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
@@ -14,7 +15,10 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type LeaseSettings, releaseLease, takeLease, unleasedCondition } from '../leases/leases.ts'
 import { countVerdicts } from './imports.ts'
 
-type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
+type WorkDeps = Pick<
+  Deps,
+  'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process' | 'settings'
+>
 
 /**
  * The entry of the table `import` on which this process works. Its rows in the table `import_row`
@@ -64,7 +68,7 @@ export interface ImportRowHandlers {
   /**
    * Does the last work in the transaction of a run. Returns fields that are added to the audit
    * entry of the run. Must call `goOn` repeatedly if it takes long, because `goOn` renews the
-   * lease.
+   * lease. Throws the `AppError` of a bound that the company exceeds with the run.
    */
   afterRun(
     tx: Tx,
@@ -138,7 +142,8 @@ export async function workOnNextImport(
     deps.log.info(facts, 'work on an import finished')
     return true
   } catch (error) {
-    if (error instanceof Stale) {
+    // an AppError means that the company has reached a bound since the check
+    if (error instanceof Stale || error instanceof AppError) {
       await end(deps, work, { state: 'failed', failure: 'changed_meanwhile' })
       return true
     }

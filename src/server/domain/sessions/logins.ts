@@ -23,7 +23,7 @@ import {
 import { issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
-import { createSession } from './sessions.ts'
+import { createSession, endSessionsBeyondLimit } from './sessions.ts'
 
 interface LogIn {
   tenant: Tenant
@@ -46,10 +46,14 @@ interface LogIn {
  * Creates a session for a signed challenge. Returns its access token and `device`, a value that the
  * browser sends with later logins to prove that the person has signed in with it before. Every
  * wrong login throws `login_failed` after the same time, so nothing reveals whether the account
- * exists. Throws `account_disabled` only if the password is correct.
+ * exists. Throws `account_disabled` only if the password is correct. If the person then has more than
+ * 100 sessions, the oldest ends.
  */
 export async function logIn(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
+  deps: Pick<
+    Deps,
+    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters' | 'signals'
+  >,
   input: LogIn
 ): Promise<{ access_token: string; device: string }> {
   const { tenant, email, address } = input
@@ -88,6 +92,7 @@ export async function logIn(
   if (!outcome) throw loginFailed(deps, input)
   for (const [name, key] of tried.counted) await refundRateLimit(deps, name, key)
   if ('refusal' in outcome) throw outcome.refusal
+  await endSessionsBeyondLimit(deps, company_id, outcome)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
   const access_token = await issueAccessToken(deps, tenant, {

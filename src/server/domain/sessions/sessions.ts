@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { maxSessionsPerPerson } from '../../../contract/kit/limits.ts'
 import type { Session } from '../../../contract/sessions.ts'
 import { selectInCompany, updateById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
@@ -177,6 +178,8 @@ interface NewSession {
   pending: boolean
   created_at: Date
   expires_at: Date
+  /** How many other sessions the person has that are not over. */
+  others: number
 }
 
 /**
@@ -198,7 +201,7 @@ export async function createSession(
   const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
   const pending = waits_until !== undefined
   const { n, expires_at: spent_until } = buildUsedChallengeRow(tx.companyId, challenge)
-  const made = await tx.raw({
+  const [made] = await tx.raw<{ others: number }>({
     name: 'create_session',
     text: createSessionSql,
     values: [
@@ -213,7 +216,7 @@ export async function createSession(
       pending
     ]
   })
-  return made.length === 0 ? undefined : { user_id, session_id, pending, created_at, expires_at }
+  return made && { user_id, session_id, pending, created_at, expires_at, ...made }
 }
 
 /**
@@ -238,7 +241,46 @@ const createSessionSql = `
   insert into session
     (company_id, id, user_id, agent, created_at, last_seen_at, expires_at, pending)
   select $1, $4, $5, $6, $7, $7, $8, $9 from spent
-  returning id`
+  returning (
+    select count(*) from session other
+     where other.company_id = $1 and other.user_id = $5
+       and other.revoked_at is null and other.expires_at > $7
+  ) as others`
+
+/**
+ * Ends the oldest sessions of a person who has more than 100. Called after the commit of a login
+ * that has created a session: logins do not wait for each other, so the last of several parallel
+ * ones is the first to see all their sessions. `others` is the number that the login itself saw.
+ */
+export async function endSessionsBeyondLimit(
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
+  company_id: CompanyId,
+  { user_id, session_id, others }: Pick<NewSession, 'user_id' | 'session_id' | 'others'>
+): Promise<void> {
+  // the other half is room for sessions of parallel logins
+  if (others < maxSessionsPerPerson / 2) return
+  const now = deps.clock()
+  await inCompany(deps.db, company_id, async tx => {
+    const ended = await updateInCompany(tx, 'session')
+      .set({ revoked_at: now })
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('session')
+          .where('company_id', '=', company_id)
+          .where('user_id', '=', user_id)
+          // the new one is not the newest if the clock was set back
+          .where('id', '!=', session_id)
+          .where('revoked_at', 'is', null)
+          .where('expires_at', '>', now)
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+          .offset(maxSessionsPerPerson - 1)
+          .select('id')
+      )
+      .returning('id')
+      .execute()
+    if (ended.length > 0) signalSessionChanges(tx, deps, [user_id])
+  })
+}
 
 /**
  * Turns the sessions of a sign-up into sessions of the person that the sign-up has become. Each
