@@ -10,7 +10,13 @@ const filter = {
 export const rows: RouteCases = {
   listAuditEntries: {
     input: () => ({ limit: 10, ...filter }),
-    ids: { id: 'company', cursor: 'audit entry', actor: 'member', person: 'member', target: 'member' },
+    ids: {
+      id: 'company',
+      cursor: 'audit entry',
+      actor: 'member',
+      person: 'member',
+      target: 'member'
+    },
     filters: ['actor', 'person', 'target'],
     shared: true
   },
