@@ -276,13 +276,15 @@ export const may: Record<string, string[]> = {
   'src/server/api': [
     ...shared,
     'src/contract/openapi',
+    'src/server/compression',
     'src/server/api/kit',
     'src/server/domain',
     ...rooms('accounts', 'audit', 'companies', 'deposits', 'events', 'history', 'host-proofs'),
     ...rooms('imports', 'installation', 'key-proofs', 'limits', 'mail', 'sessions')
   ],
   'src/server/adapters': ['src/core', 'src/i18n', 'src/server/db', 'src/server/domain'],
-  'src/server/site': contract,
+  'src/server/compression': contract,
+  'src/server/site': [...contract, 'src/server/compression'],
   'src/server/uploads': [
     ...contract,
     'src/server/api/kit',
@@ -444,7 +446,7 @@ const only = {
   'src/islands/**': ['react', 'react-dom', '@nanostores/react'],
   'src/server/db/**': ['pg', 'pg-*'],
   'src/server/{db,domain}/**': ['kysely'],
-  'src/server/{api/**,http/**,site/**,*.ts}': ['hono', '@hono/*'],
+  'src/server/{api/**,compression/**,http/**,site/**,*.ts}': ['hono', '@hono/*'],
   'src/server/**': ['node:*']
 }
 

@@ -13,6 +13,7 @@ import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
 import { measure as pages } from './pages.ts'
 import { measure as parsing } from './parsing.ts'
+import { measure as pictures } from './pictures.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
@@ -46,7 +47,8 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   import: onClientCore(imports),
   history,
   desk,
-  wizard
+  wizard,
+  pictures
 }
 
 const { values } = parseArgs({

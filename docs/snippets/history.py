@@ -1,5 +1,7 @@
 # KEY=vdm_… python3 history.py
 import os
+import sys
+import urllib.error
 import urllib.request
 
 api = os.environ.get("API", "https://api.example.com")
@@ -8,5 +10,8 @@ request = urllib.request.Request(
     f"{api}/process?limit=50",
     headers={"authorization": f"Bearer {os.environ['KEY']}"},
 )
-with urllib.request.urlopen(request) as response:
-    print(response.read().decode())
+try:
+    with urllib.request.urlopen(request) as response:
+        print(response.read().decode())
+except urllib.error.HTTPError as error:
+    sys.exit(error.read().decode())

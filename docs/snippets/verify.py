@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import sys
+import urllib.error
 import urllib.request
 
 api = os.environ.get("API", "https://api.example.com")
@@ -17,5 +18,8 @@ request = urllib.request.Request(
     data=json.dumps({"items": [{"sha256": digest.hexdigest()}]}).encode(),
     headers={"content-type": "application/json"},
 )
-with urllib.request.urlopen(request) as response:
-    print(response.read().decode())
+try:
+    with urllib.request.urlopen(request) as response:
+        print(response.read().decode())
+except urllib.error.HTTPError as error:
+    sys.exit(error.read().decode())

@@ -8,6 +8,10 @@ import { ProcessedRequest } from './requests.ts'
 /** Maximum length of a file name in UTF-16 code units. File systems allow as many. */
 const maxNameCodeUnits = 255
 
+/** What an error tells a caller who sends a file in another way than `PUT /deposit` takes it. */
+export const rawFileAdvice =
+  'To send a file itself, use PUT /deposit?name=… with its bytes as the body (curl -T)'
+
 /** A SHA-256 as 64 lower-case hex digits. */
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
@@ -81,6 +85,7 @@ export const createDeposit = endpoint({
   scopes: ['deposit'],
   status: 201,
   idempotency: 'required',
+  otherBody: rawFileAdvice,
   input: z.strictObject({
     name: FileName,
     size: z.number().check(z.int(), z.gte(0)),

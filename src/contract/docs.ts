@@ -1,16 +1,17 @@
 import * as z from 'zod/mini'
-import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
+import { nonJsonEndpoint } from './kit/endpoint.ts'
 
 /**
  * Returns the OpenAPI 3.1 document of all API calls. The document's `servers` contains the URL of
- * the API on the requested host.
+ * the API on the requested host. The document stays the same until the service is updated or the
+ * company renamed, and a request with its `ETag` is then answered with 304.
  */
-export const getOpenApi = endpoint({
+export const getOpenApi = nonJsonEndpoint({
   method: 'GET',
   path: '/openapi.json',
   access: 'public',
   input: z.strictObject({}),
-  output: z.record(z.string(), z.unknown())
+  message: z.record(z.string(), z.unknown())
 })
 
 /** Redirects to the page that documents the API. */
@@ -22,6 +23,4 @@ export const redirectToApiDocs = nonJsonEndpoint({
   message: z.void()
 })
 
-export const docCalls = { getOpenApi }
-
-export const nonJsonDocEndpoints = { redirectToApiDocs }
+export const nonJsonDocEndpoints = { getOpenApi, redirectToApiDocs }

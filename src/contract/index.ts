@@ -4,7 +4,7 @@ import { nonAdminCalls } from './calls.ts'
 import { companyDepositCalls } from './company-deposits.ts'
 import { nonJsonCspReportEndpoints } from './csp-reports.ts'
 import { nonJsonDepositEndpoints } from './deposits.ts'
-import { docCalls, nonJsonDocEndpoints } from './docs.ts'
+import { nonJsonDocEndpoints } from './docs.ts'
 import { domainConfigCalls } from './domains.ts'
 import { healthCalls } from './health.ts'
 import type { Endpoint, NonJsonEndpoint } from './kit/endpoint.ts'
@@ -17,7 +17,6 @@ export const endpoints = {
   ...adminCalls,
   ...companyDepositCalls,
   ...healthCalls,
-  ...docCalls,
   ...domainConfigCalls
 } satisfies Record<string, Endpoint>
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText } from './kit/lists.ts'
+import { customCheck, maxCodeUnitsCheck } from './kit/text-checks.ts'
 
 /**
  * State of a history entry: unfinished (`uploading`, `queued`, `processing`), successful (`done`)
@@ -136,6 +137,22 @@ export const listRequests = listEndpoint({
   input: { scope: z.optional(z.enum(['own', 'company'])), ...requestFilter }
 })
 
+/** The name of a time zone, such as `Europe/Paris`. */
+const TimeZone = z
+  .string()
+  .check(
+    maxCodeUnitsCheck(64),
+    customCheck({ rule: 'format' }, 'the name of a time zone, such as Europe/Paris', isTimeZone)
+  )
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
 /**
  * Exports the caller's history entries that match the filter as one CSV file. The file is UTF-8
  * with a byte order mark. Names of categories are in the language `locale`.
@@ -145,7 +162,17 @@ export const exportRequests = nonJsonEndpoint({
   path: '/process/export',
   access: 'user',
   scopes: ['history'],
-  input: z.strictObject({ locale: z.optional(z.enum(['en', 'fr'])), ...requestFilter }),
+  input: z.strictObject({
+    locale: z.optional(z.enum(['en', 'fr'])),
+    /**
+     * `machine`, the default: all fields by their names in the API, separated by commas. For
+     * people, `spreadsheet`: headings, words, dates and separator of the language `locale`.
+     */
+    format: z.optional(z.enum(['machine', 'spreadsheet'])),
+    /** Time zone of the dates of a `spreadsheet`. When absent, UTC. */
+    time_zone: z.optional(TimeZone),
+    ...requestFilter
+  }),
   message: z.void()
 })
 

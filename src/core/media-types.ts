@@ -9,6 +9,11 @@ export function acceptsMediaType(accepted: readonly string[] | null, type: strin
   )
 }
 
+/** Returns whether a list of accepted media types contains a kind of picture. */
+export function acceptsPictures(accepted: readonly string[] | null): boolean {
+  return accepted === null || accepted.some(type => type.startsWith('image/'))
+}
+
 /**
  * Groups of media types that are usually accepted together, by the name of the group: `pdf`,
  * `pictures`.

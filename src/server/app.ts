@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { rawFileAdvice } from '../contract/deposits.ts'
 import { endpoints, nonJsonEndpoints } from '../contract/index.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { mountAccounts } from './api/accounts.ts'
@@ -131,8 +132,13 @@ export function createApp(
 
   app.notFound(c => {
     const allow = methodsOf(c.req.path)
-    if (allow.length === 0) return answerError(c, new AppError('not_found', 'No such path'))
-    const response = answerError(c, new AppError('method_not_allowed', `Use ${allow.join(', ')}`))
+    const advice = isFileSentElsewhere(c.req) ? `. ${rawFileAdvice}` : ''
+    if (allow.length === 0)
+      return answerError(c, new AppError('not_found', `No such path${advice}`))
+    const response = answerError(
+      c,
+      new AppError('method_not_allowed', `Use ${allow.join(', ')}${advice}`)
+    )
     response.headers.set('allow', allow.join(', '))
     return response
   })
@@ -230,6 +236,14 @@ function methodsOf(pathname: string): string[] {
   const specific = routes.filter(route => route.path !== '/{domain}')
   const found = specific.filter(route => route.pattern.test(pathname))
   return [...new Set(found.map(route => route.method))]
+}
+
+/**
+ * Returns whether a call seems to send a file to a path that takes none. `curl -T` adds the name of
+ * the file to a URL that ends with a slash.
+ */
+function isFileSentElsewhere({ method, path }: { method: string; path: string }): boolean {
+  return ['PUT', 'POST'].includes(method) && /^\/deposit\/[^/]*$/.test(path)
 }
 
 /**

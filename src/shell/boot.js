@@ -31,11 +31,15 @@
   function apply() {
     const scheme = stored('vidimus:scheme')
     const session = isSignedIn() ? 'in' : 'out'
+    const { features, permissions } = snapshot()
     set('fonts', stored('vidimus:fonts'))
     set('theme', { light: 'vidimus', dark: 'vidimus-dark' }[scheme])
     set('drawer', stored('vidimus:drawer') === 'rail' ? 'rail' : undefined)
     set('session', session)
-    set('can', session === 'in' ? rights().join(' ') : undefined)
+    set(
+      'can',
+      session === 'in' ? [...(features ?? []), ...(permissions ?? [])].join(' ') : undefined
+    )
   }
 
   function set(name, value) {
@@ -43,8 +47,31 @@
     else delete root.dataset[name]
   }
 
+  /**
+   * Opens the page in the language of the signed-in person before anything of it is shown. Later, a
+   * file may have been chosen. The path of a page begins with its language, that of home may be bare.
+   */
+  function follow() {
+    const wanted = stored('vidimus:language') ?? snapshot().locale
+    const present = root.lang.slice(0, 2)
+    const [, first, ...rest] = location.pathname.split('/')
+    if (!isSignedIn() || !/^[a-z]{2}$/.test(wanted) || wanted === present) return
+    if (first !== present && first !== '') return
+    root.hidden = true
+    location.replace(['', wanted, ...rest].join('/') + location.search + location.hash)
+  }
+
+  /** Returns whether there is a token that is still valid. Deletes any other. */
   function isSignedIn() {
     const token = /(?:^|; )__Host-vidimus=([^;]+)/.exec(document.cookie)?.[1]
+    const isIn = isUsable(token)
+    if (token !== undefined && !isIn)
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is asynchronous and not everywhere
+      document.cookie = '__Host-vidimus=; Max-Age=0; Path=/; Secure; SameSite=Lax'
+    return isIn
+  }
+
+  function isUsable(token) {
     try {
       const payload = token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')
       // seconds by which this clock is ahead of the server's
@@ -55,12 +82,12 @@
     }
   }
 
-  function rights() {
+  /** Returns what is stored of the signed-in person. */
+  function snapshot() {
     try {
-      const { features, permissions } = JSON.parse(stored('vidimus:user'))
-      return [...features, ...permissions]
+      return JSON.parse(stored('vidimus:user')) ?? {}
     } catch {
-      return []
+      return {}
     }
   }
 
@@ -73,6 +100,7 @@
   }
 
   guard()
+  follow()
   apply()
   document.addEventListener('astro:after-swap', apply)
   document.addEventListener('vidimus:changed', apply)

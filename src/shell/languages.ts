@@ -1,6 +1,16 @@
 import { isLocale, type Locale, translator } from '../i18n/index.ts'
 import { deleteDraftsOfOtherPages, pagePathInDefaultLocale } from '../stores/form-drafts.ts'
-import { isSignedIn, onClick, onEachPage, pageVersion, shellTranslator } from './kit/page.ts'
+import {
+  isSignedIn,
+  onClick,
+  onEachPage,
+  pageLocale,
+  pageVersion,
+  shellTranslator
+} from './kit/page.ts'
+
+/** The language in which the page is about to open. */
+let changing: Locale | undefined
 
 /**
  * Makes the language links open the current page in another language and keep its query, its
@@ -19,32 +29,66 @@ export function startLanguageLinks(): void {
 }
 
 async function change(locale: Locale): Promise<void> {
-  const [{ changeLanguage }, { storeFormDraft }, { navigate }] = await Promise.all([
-    import('../stores/languages.ts'),
-    import('../stores/form-values.ts'),
-    import('../stores/navigation.ts')
-  ])
-  /**
-   * Stores the values of all forms of the page, including forms whose scripts have not run yet. The
-   * event lets scripts store further unsaved input.
-   */
-  const keep = () => {
-    for (const form of document.forms) storeFormDraft(pagePathInDefaultLocale(), form)
-    document.dispatchEvent(new Event('vidimus:language'))
-  }
   const buildId = pageVersion(document)?.split(' ')[0] ?? ''
+  changing = locale
   try {
+    const { changeLanguage } = await import('../stores/languages.ts')
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
-    // at the last moment, because the person may go on typing until then
-    document.addEventListener('astro:before-swap', keep, { once: true })
-    await navigate(address)
+    await openKeepingInput(address, false)
     // shows the message in the language of the new page
     if (!isSaved) await say(translator(locale, words)('shell.languageUnsaved'))
   } catch {
     await say(shellTranslator()('shell.languageLost'))
   } finally {
+    changing = undefined
+  }
+}
+
+/**
+ * Opens the current page in the language of the signed-in person, where that is another. What was
+ * typed and chosen on the page goes along.
+ */
+export async function followLanguage(locale: Locale | undefined): Promise<void> {
+  if (!locale || locale === pageLocale() || changing) return
+  changing = locale
+  try {
+    const { addressOfThisPageIn } = await import('../stores/language-cookie.ts')
+    await openKeepingInput(addressOfThisPageIn(locale), true)
+  } finally {
+    changing = undefined
+  }
+}
+
+async function openKeepingInput(address: string, replace: boolean): Promise<void> {
+  const [{ storeFormDraft }, { navigate }] = await Promise.all([
+    import('../stores/form-values.ts'),
+    import('../stores/navigation.ts')
+  ])
+  /**
+   * Stores the values of all forms of the page, including forms whose scripts have not run yet. The
+   * event lets scripts store further unsaved input. Files that no script has taken yet are put into
+   * the inputs of the new page.
+   */
+  const keep = () => {
+    for (const form of document.forms) storeFormDraft(pagePathInDefaultLocale(), form)
+    document.dispatchEvent(new Event('vidimus:language'))
+    const chosen = fileInputs().map(({ files }) => files)
+    const put = () => {
+      for (const [at, input] of fileInputs().entries()) input.files = chosen[at] ?? null
+    }
+    document.addEventListener('astro:after-swap', put, { once: true })
+  }
+  // at the last moment, because the person may go on typing until then
+  document.addEventListener('astro:before-swap', keep, { once: true })
+  try {
+    await navigate(address, { replace })
+  } finally {
     document.removeEventListener('astro:before-swap', keep)
   }
+}
+
+function fileInputs(): HTMLInputElement[] {
+  return [...document.querySelectorAll<HTMLInputElement>('input[type=file]')]
 }
 
 async function say(text: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { OwnAccount } from '../contract/users.ts'
 import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
-import { localizedPath } from '../i18n/index.ts'
+import { type Locale, localizedPath } from '../i18n/index.ts'
 import {
   isSignedIn,
   onClick,
@@ -11,9 +11,11 @@ import {
   runOnce,
   shellTranslator
 } from './kit/page.ts'
+import { followLanguage } from './languages.ts'
 import { isUploading, waitForUploads } from './upload-progress/running-uploads.ts'
 
 let user: OwnAccount | undefined
+let localeToFollow: () => Locale | undefined = () => undefined
 let drawUsage: (user: OwnAccount) => void = () => {}
 
 /**
@@ -27,6 +29,7 @@ export function startSessionAndPageGuard(): void {
   onEachPage(() => {
     runInBackground(guard)
     draw()
+    follow()
     // a visitor without a session needs none of this code
     if (isSignedIn()) runInBackground(start)
   })
@@ -44,10 +47,12 @@ async function watchSession(): Promise<void> {
     import('./drawer-usage.ts')
   ])
   drawUsage = usage.showUsageInDrawer
+  localeToFollow = users.localeToFollow
   users.$user.subscribe(value => {
     user = value
     applySession()
     draw()
+    follow()
     // permissions are part of the person, and may change while a page is open
     if (['leave', 'confirm'].includes(answerOfPage())) void guard()
   })
@@ -79,6 +84,11 @@ async function guard(reason?: 'ended'): Promise<void> {
   for (const island of document.querySelectorAll('astro-island[ssr]')) island.remove()
   const { redirectVisitor } = await import('./redirects.ts')
   await redirectVisitor(answer, reason)
+}
+
+/** Shows the page in the person's language, unless another page is about to open. */
+function follow(): void {
+  if (answerOfPage() === 'stay') runInBackground(() => followLanguage(localeToFollow()))
 }
 
 function answerOfPage() {

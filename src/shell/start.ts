@@ -59,11 +59,13 @@ function loadRarePages(): void {
   const startDisabled = runOnce(async () =>
     (await import('./disabled.ts')).startAccountDisabledPage()
   )
+  const startCopying = runOnce(async () => (await import('./copy-code.ts')).startCopyingExamples())
   const startAdmin = runOnce(async () => (await import('./admin.ts')).startAdminPages())
   onEachPage(() => {
     if (document.getElementById('home-files')) runInBackground(startHome)
     if (document.querySelector('[data-not-found]')) runInBackground(startNotFound)
     if (document.querySelector('[data-disabled]')) runInBackground(startDisabled)
+    if (document.querySelector('[data-copy]')) runInBackground(startCopying)
     if (document.querySelector('[data-admin-page]')) runInBackground(startAdmin)
   })
 }

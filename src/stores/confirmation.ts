@@ -1,7 +1,7 @@
 import { AppError } from '../contract/kit/errors.ts'
 import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { addSessionEndListener, api } from './sessions.ts'
+import { addSessionEndListener, api, type CallName, loadEndpoint } from './sessions.ts'
 import { $user } from './signed-in-user.ts'
 
 /**
@@ -18,15 +18,29 @@ export const $passwordPrompt = personalAtom<{ answer: (isConfirmed: boolean) => 
  */
 let asking: Promise<boolean> | undefined
 
-addSessionEndListener(() => $passwordPrompt.get()?.answer(false))
+/** The server accepts a proof for five minutes; a call takes a moment to arrive. */
+const proofMs = 290_000
+/** Until when the server accepts the last proof of this tab, in milliseconds since the epoch. */
+let provenUntil = 0
+
+addSessionEndListener(() => {
+  provenUntil = 0
+  $passwordPrompt.get()?.answer(false)
+})
 
 /**
  * Makes a call with `run`. If the server requires the password again, asks the person for it and
- * runs `run` a second time. Throws `confirmation_required` if the person cancels.
+ * runs `run` a second time. For a call that always requires it, which `name` tells, asks first, so
+ * that nothing is sent that is known to be refused. Throws `confirmation_required` if the person
+ * cancels.
  */
 export async function withPasswordConfirmation<Result>(
-  run: () => Promise<Result>
+  run: () => Promise<Result>,
+  name?: CallName
 ): Promise<Result> {
+  const isNeeded = name && (await loadEndpoint(name)).confirmation
+  if (isNeeded && browserEnvironment().now() > provenUntil && !(await askForPassword()))
+    throw new AppError('confirmation_required', 'The person cancelled')
   try {
     return await run()
   } catch (error) {
@@ -49,6 +63,7 @@ export async function confirmPassword(password: string): Promise<void> {
     const { challenge } = await api('getChallenge', { email, purpose: 'confirm' })
     const challenge_response = await keys.respond(challenge, 'confirm', pageLocation().hostname)
     await api('confirmPassword', { challenge_response })
+    provenUntil = browserEnvironment().now() + proofMs
   } finally {
     keys.close()
   }

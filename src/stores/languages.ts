@@ -1,6 +1,7 @@
 import type { Locale, Messages } from '../i18n/index.ts'
 import { browserEnvironment } from './environment.ts'
-import { saveLanguageCookie } from './language-cookie.ts'
+import { addressOfThisPageIn, saveLanguageCookie } from './language-cookie.ts'
+import { storePickedLanguage } from './picked-language.ts'
 
 interface LanguageChange {
   address: string
@@ -19,12 +20,13 @@ export async function changeLanguage(
   { buildId, save }: { buildId: string; save: (locale: Locale) => Promise<void> }
 ): Promise<LanguageChange> {
   const words = await loadMessages(locale, buildId)
-  const address = saveLanguageCookie(locale)
+  saveLanguageCookie(locale)
+  storePickedLanguage(locale)
   const isSaved = await save(locale).then(
     () => true,
     () => false
   )
-  return { address, words, isSaved }
+  return { address: addressOfThisPageIn(locale), words, isSaved }
 }
 
 /**

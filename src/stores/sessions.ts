@@ -262,11 +262,20 @@ export async function signOutEverywhere(): Promise<void> {
   await endSessionInBrowser()
 }
 
-/** Starts a session with the token that the server has returned for a sign-in. */
+/**
+ * Starts a session with the token that the server has returned for a sign-in. Throws
+ * `cookies_blocked` if the browser keeps no cookie.
+ */
 export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in')
     dropSession(userIdOfToken(token) === lastPerson ? 'ended' : 'signed-out')
-  saveToken(token)
+  try {
+    saveToken(token)
+  } catch (error) {
+    // no tab could end this session later
+    void callAs(token, 'logOut', {}, {}).catch(() => {})
+    throw error
+  }
   const { readStored, store } = browserEnvironment()
   const isSame = readStored(verifiedFileNamesStorageKey)?.startsWith(`${userIdOfToken(token)}\n`)
   if (!isSame) store(verifiedFileNamesStorageKey, undefined)
@@ -304,7 +313,7 @@ function followCookie(): void {
 function saveToken(token: string): void {
   const exp = readTokenExpirySeconds(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
-  const { now, store, writeCookie } = browserEnvironment()
+  const { now, readCookie, store, writeCookie } = browserEnvironment()
   const ahead = secondsAheadOfServer(token, now())
   store(clockKey, ahead === 0 ? undefined : String(ahead))
   const seconds = Math.max(0, Math.floor(exp - serverNow() / 1000))
@@ -313,6 +322,8 @@ function saveToken(token: string): void {
     throw new AppError('unexpected_answer', 'A token too long for its cookie')
   }
   writeCookie(cookie)
+  if (readCookie(cookieName) !== token)
+    throw new AppError('cookies_blocked', 'The browser did not keep the cookie')
   setSession(token, exp)
 }
 

@@ -1,10 +1,11 @@
 import type { DisabledState } from '../contract/kit/disabled.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import type { OwnAccount } from '../contract/users.ts'
-import type { Locale } from '../i18n/index.ts'
+import { isLocale, type Locale } from '../i18n/index.ts'
 import { browserEnvironment, pageLocale } from './environment.ts'
 import { saveLanguageCookie } from './language-cookie.ts'
 import { personalAtom } from './personal-atoms.ts'
+import { forgetPickedLanguage, pickedLanguage } from './picked-language.ts'
 import {
   $session,
   addSessionEndListener,
@@ -30,16 +31,18 @@ export const $disabledState = personalAtom<DisabledState | undefined>(undefined)
 
 const refreshMs = 30_000
 /**
- * Storage key of the features and permissions of the person. `boot.js` reads them before the first
- * paint, to show the right entries of the menu.
+ * Storage key of the features, permissions and language of the person. `boot.js` reads them before
+ * the first paint, to show the right entries of the menu and the right language.
  */
 const snapshotKey = 'vidimus:user'
 
 /**
- * How the session began. `settleLocale()` sets it to undefined, so that it compares the languages
- * of page and account only once.
+ * Whether the person has just signed in. The page that opens next is in their language, so the
+ * present page need not change.
  */
-let sessionStart: SessionStart | undefined
+let isArriving = false
+/** Number of changes to the account that this tab has made. */
+let changes = 0
 let tabs: TabGroupMembership | undefined
 let isLeading = false
 let stopTimer: () => void = () => {}
@@ -56,7 +59,24 @@ export function hasFeatureOrPermission(name: string): boolean {
 
 /** Saves the language in the person's account. Does nothing if nobody is signed in. */
 export async function saveLanguageToAccount(locale: Locale): Promise<void> {
-  if ($session.get().status === 'in') await change({ locale })
+  if ($session.get().status !== 'in') return
+  await change({ locale })
+  forgetPickedLanguage(locale)
+}
+
+/**
+ * Returns the person's language: the one that they picked in this browser and that is not saved
+ * yet, or else that of their account. Undefined while the person is unknown or has no language.
+ */
+export function localeOfPerson(): Locale | undefined {
+  const user = $user.get()
+  const locale = user && (pickedLanguage() ?? user.locale)
+  return isLocale(locale) ? locale : undefined
+}
+
+/** Returns the language that the present page should have. Undefined if it need not change. */
+export function localeToFollow(): Locale | undefined {
+  return isArriving ? undefined : localeOfPerson()
 }
 
 /** Changes the name of the signed-in person. */
@@ -67,11 +87,12 @@ export async function changeUsername(username: string): Promise<void> {
 async function change(fields: { locale: Locale } | { username: string }): Promise<void> {
   const session = sessionGeneration()
   const user = await api('updateOwnAccount', fields)
+  changes += 1
   if (session === sessionGeneration()) publish(user)
 }
 
 async function begin(start: SessionStart): Promise<void> {
-  sessionStart = start
+  isArriving = start === 'signed-in'
   tabs = joinTabGroup({
     name: userLockOrChannelName('user'),
     environment: browserEnvironment(),
@@ -90,7 +111,9 @@ async function showNews(news: unknown): Promise<void> {
   const session = sessionGeneration()
   const { OwnAccount } = await import('../contract/users.ts')
   const user = OwnAccount.safeParse(news)
-  if (user.success && session === sessionGeneration()) show(user.data)
+  if (!user.success || session !== sessionGeneration()) return
+  isArriving = false
+  show(user.data)
 }
 
 function end(): void {
@@ -101,24 +124,15 @@ function end(): void {
 }
 
 /**
- * Makes the page and the account use the same language, once per session. The page switches to the
- * language of the account. An account without a language gets that of the page.
+ * Gives account and browser the same language. The account gets the language that was picked in
+ * this browser, or, if it has none, that of the page. The shell then shows the page in it.
  */
-async function settleLocale(user: OwnAccount): Promise<void> {
-  const start = sessionStart
-  sessionStart = undefined
-  if (!start) return
-  if (user.locale === 'und') await saveLanguageToAccount(pageLocale()).catch(() => {})
-  else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
-}
-
-/**
- * Saves the language in a cookie. In a restored session, also reloads the page in this language.
- * After a sign-in, another page opens anyway.
- */
-function switchLanguage(locale: Locale, start: SessionStart): void {
-  const address = saveLanguageCookie(locale)
-  if (start === 'restored') browserEnvironment().replacePage(address)
+async function settleLocale({ locale }: OwnAccount): Promise<void> {
+  const wanted = localeOfPerson() ?? pageLocale()
+  saveLanguageCookie(wanted)
+  // the next load tries again
+  if (wanted !== locale) await saveLanguageToAccount(wanted).catch(() => {})
+  else forgetPickedLanguage(wanted)
 }
 
 function lead(): () => void {
@@ -136,6 +150,7 @@ function scheduleRefresh(): void {
 }
 
 function refreshNow(): void {
+  isArriving = false
   void refreshUser()
 }
 
@@ -147,9 +162,12 @@ function refreshNow(): void {
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
   const session = sessionGeneration()
+  const asked = changes
   try {
     const user = await api('getOwnAccount', {})
     if (session !== sessionGeneration()) return
+    // what was read before a change must not undo it on the page
+    if (asked !== changes) return renew(user)
     publish(user)
     await settleLocale(user)
   } catch (error) {
@@ -165,16 +183,20 @@ export async function refreshUser(): Promise<void> {
 function publish({ access_token, ...user }: OwnAccount): void {
   show(user)
   tabs?.send(user)
+  renew({ access_token })
+}
+
+function renew({ access_token }: Pick<OwnAccount, 'access_token'>): void {
   if (access_token) replaceToken(access_token)
 }
 
 /**
- * Shows the data of the person. Stores features and permissions before it sets `$user`, because
- * `boot.js` reads them as soon as `$user` changes.
+ * Shows the data of the person. Stores what `boot.js` reads before it sets `$user`, because
+ * `boot.js` reads it as soon as `$user` changes.
  */
 function show(user: OwnAccount): void {
-  const { features, permissions } = user
-  browserEnvironment().store(snapshotKey, JSON.stringify({ features, permissions }))
+  const { features, permissions, locale } = user
+  browserEnvironment().store(snapshotKey, JSON.stringify({ features, permissions, locale }))
   $disabledState.set(undefined)
   $user.set(user)
 }

@@ -1,5 +1,5 @@
 import { type PixelSize, shrinkToFit } from '../core/files/image-size.ts'
-import { isStillPicture } from '../core/files/still-picture.ts'
+import { isStillPicture, vanishesOnWhite } from '../core/files/still-picture.ts'
 import type { WorkerReply } from './pool.ts'
 
 const box = { w: 600, h: 600 }
@@ -18,7 +18,8 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
 
 /**
  * Reduces a picture and returns the worker's reply. The result in the reply is undefined for an
- * animation and for a picture that the browser cannot decode. The file is then deposited unchanged.
+ * animation, for a photo with a video, for a drawing that would vanish on white, and for a picture
+ * that the browser cannot decode. The file is then deposited unchanged.
  */
 async function run(file: Blob): Promise<WorkerReply<ReducedPicture | undefined>> {
   try {
@@ -36,10 +37,12 @@ async function reduce(file: Blob): Promise<ReducedPicture | undefined> {
   const canvas = new OffscreenCanvas(to.w, to.h)
   const context = canvas.getContext('2d')
   if (!context) return undefined
-  context.fillStyle = 'white' // JPEG knows no transparency
-  context.fillRect(0, 0, to.w, to.h)
   context.imageSmoothingQuality = 'high'
   context.drawImage(picture, 0, 0, to.w, to.h)
   picture.close()
+  if (vanishesOnWhite(context.getImageData(0, 0, to.w, to.h).data)) return undefined
+  context.globalCompositeOperation = 'destination-over'
+  context.fillStyle = 'white' // JPEG knows no transparency
+  context.fillRect(0, 0, to.w, to.h)
   return { blob: await canvas.convertToBlob({ type: 'image/jpeg', quality }), from, to }
 }

@@ -23,17 +23,46 @@ export function ratePassword(password: string, words: string[]): PasswordStrengt
   // the meter must not show a password as good that the form then refuses
   if (newPasswordFault(password)) return score > 2 ? 2 : score
   // the estimate grows with each word, even for the few words of the owner
-  return score > 2 && isOwn(normalized.toLowerCase(), words) ? 2 : score
+  const rest = withoutGuessable(normalized, words)
+  if (score <= 2 || rest === fold(normalized)) return score
+  const others = rest.replace(/[^\p{L}\p{N}]/gu, '')
+  const isOwn = [...others].length < minOthers
+  return isOwn || zxcvbn.check(rest, words).score <= 2 ? 2 : score
 }
 
 /**
- * Returns whether a password consists mostly of words of its owner: it contains such words and
- * fewer than six other letters and digits. Example: `'gracehopper12'` with the words `'grace'` and
- * `'hopper'` → true
+ * Returns what is left of a password, in lower case and without accents, if what attackers add
+ * first weighs nothing: words of its owner, years, and repetitions. `'Mairie2026Mairie'` →
+ * `'mairie '`
  */
-function isOwn(password: string, words: string[]): boolean {
-  const longestFirst = words.toSorted((a, b) => b.length - a.length)
-  const rest = longestFirst.reduce((left, word) => left.replaceAll(word, ' '), password)
-  const others = rest.replace(/[^\p{L}\p{M}\p{N}]/gu, '')
-  return rest !== password && [...others].length < minOthers
+function withoutGuessable(password: string, words: string[]): string {
+  const longestFirst = words.map(fold).toSorted((a, b) => b.length - a.length)
+  const unknown = longestFirst.reduce((left, word) => left.replaceAll(word, ' '), fold(password))
+  const undated = unknown
+    .replace(/(?<!\d)(?:19|20)\d\d(?!\d)/g, ' ')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+  return undated.length > maxRepeated ? undated : withoutRepetitions(undated)
+}
+
+/** A longer password is good without looking for repetitions, which would take long. */
+const maxRepeated = 200
+
+function withoutRepetitions(text: string): string {
+  let kept = ''
+  for (let at = 0; at < text.length; ) {
+    let length = 0
+    for (let next = minRepeated; at + next <= text.length; next++) {
+      if (!text.slice(0, at).includes(text.slice(at, at + next))) break
+      length = next
+    }
+    if (length === 0) kept += text[at]
+    at += Math.max(length, 1)
+  }
+  return kept
+}
+
+const minRepeated = 4
+
+function fold(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 }

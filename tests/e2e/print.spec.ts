@@ -33,6 +33,9 @@ test('the history prints every row it has loaded, with the time in full', async 
   await expect(rows).toHaveCount(45)
   await expect(rows.last().locator('time')).toHaveText(/:\d\d:\d\d.* UTC/, { useInnerText: true })
   await expect(rows.last().getByText(/ago|yesterday/)).toBeHidden()
+  const heading = page.locator('[data-print-heading]')
+  await expect(heading).toContainText(email)
+  await expect(heading).toContainText('45 entries')
   await expectOnlyDocument(page, ['search'])
 
   await page.emulateMedia({ media: 'screen' })
@@ -42,6 +45,18 @@ test('the history prints every row it has loaded, with the time in full', async 
   await page.emulateMedia({ media: 'print' })
   await expect(rows.first()).toBeHidden()
   await expect(page.getByRole('dialog').locator('time').first()).toHaveText(/:\d\d:\d\d.* UTC/)
+})
+
+test('a history that is printed in part says so, with its filter', async ({ page }) => {
+  const email = await startSession(page, homeAddress())
+  await seedRequests(socketDir(), email, 120)
+  await page.goto('/en/history?kind=deposit')
+  await expect(page.locator('[data-request]').first()).toBeVisible()
+  await page.emulateMedia({ media: 'print' })
+  const heading = page.locator('[data-print-heading]')
+  await expect(heading).toContainText(/Only the newest \d+ entries; older ones are not printed/)
+  await expect(heading).toContainText('Type: Deposits')
+  await expect(heading).toContainText(/Printed on .*:\d\d:\d\d/)
 })
 
 async function expectOnlyDocument(page: Page, others: readonly string[]): Promise<void> {

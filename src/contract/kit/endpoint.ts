@@ -66,6 +66,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    * secrets, which must not be in URLs.
    */
   body?: boolean
+  /** What an error tells a caller whose body is not JSON: the call that takes such a body. */
+  otherBody?: string
   /** Whether people whose e-mail is not confirmed yet may make the call. */
   pending?: boolean
   /**

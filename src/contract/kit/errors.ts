@@ -32,6 +32,9 @@ export const errorCodes = {
   // failures of the caller's disk, found by a worker and never sent
   file_unreadable: 0,
 
+  // the browser keeps no session, found at the sign-in and never sent
+  cookies_blocked: 0,
+
   // hosts
   unknown_domain: 404,
   unknown_host: 421,

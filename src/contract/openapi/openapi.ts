@@ -101,6 +101,12 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
     optionalHeaders: ['Last-Event-ID']
   },
   receiveCspReports: { statuses: [204], requestType: 'application/reports+json' },
+  getOpenApi: {
+    statuses: [200],
+    responseType: 'application/json',
+    optionalHeaders: ['If-None-Match'],
+    responseHeaders: ['ETag']
+  },
   redirectToApiDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
@@ -117,7 +123,12 @@ export function successStatusesOf(name: string, route: ApiCall): number[] {
 }
 
 /** Error codes that the browser itself creates and the server never sends. */
-const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
+const ofBrowser: ErrorCode[] = [
+  'offline',
+  'unexpected_answer',
+  'file_unreadable',
+  'cookies_blocked'
+]
 
 const allCodes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
 
@@ -281,7 +292,7 @@ function requestBody(name: string, route: ApiCall): object | undefined {
     properties: Object.fromEntries(body.map(name => [name, properties[name]])),
     ...(needed.length > 0 ? { required: needed } : {})
   }
-  return { required: true, content: { 'application/json': { schema } } }
+  return { required: needed.length > 0, content: { 'application/json': { schema } } }
 }
 
 /**

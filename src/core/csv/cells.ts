@@ -12,13 +12,19 @@ const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/
 /** At the start of a CSV file, this character tells spreadsheets that the file is UTF-8. */
 export const byteOrderMark = '\uFEFF'
 
+/** What separates the cells of a CSV file. French spreadsheets expect a semicolon. */
+export type CellSeparator = ',' | ';'
+
 /**
  * Returns a line of a CSV file (RFC 4180) with its line end. Puts a `'` at each position in a cell
  * at which a spreadsheet could see the start of a formula.
  * `['=1+1', 'a;=1', 'a "b"', undefined]` → `'=1+1,a;'=1,"a ""b""",` and the line end
  */
-export function csvRecord(cells: readonly (string | number | undefined)[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`
+export function csvRecord(
+  cells: readonly (string | number | undefined)[],
+  separator: CellSeparator = ','
+): string {
+  return `${cells.map(cell => csvCell(cell, separator)).join(separator)}\r\n`
 }
 
 /**
@@ -26,10 +32,15 @@ export function csvRecord(cells: readonly (string | number | undefined)[]): stri
  * the value at which a spreadsheet could see the start of a formula. `undefined` becomes an empty
  * cell.
  */
-export function csvCell(value: string | number | undefined): string {
+export function csvCell(
+  value: string | number | undefined,
+  separator: CellSeparator = ','
+): string {
   if (value === undefined) return ''
   const inert = escapeFormulas(String(value))
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+  return /["\r\n]/.test(inert) || inert.includes(separator)
+    ? `"${inert.replaceAll('"', '""')}"`
+    : inert
 }
 
 /**

@@ -1,18 +1,36 @@
 type Bytes = Uint8Array
 
 /**
- * Returns whether a picture file contains exactly one picture. Animations and files with several
- * pages contain more, so the browser must not reduce them: the reduced copy would contain only the
- * first picture.
+ * Returns whether a picture file contains exactly one picture. Animations, files with several pages
+ * and photos with a video contain more, so the browser must not reduce them: the reduced copy would
+ * contain only the first picture.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2
   if (textAt(bytes, 1, 3) === 'PNG') return !isAnimatedPng(bytes)
   if (textAt(bytes, 0, 4) === 'RIFF') return !isAnimatedWebp(bytes)
-  if (textAt(bytes, 4, 4) === 'ftyp') return !isSequence(bytes)
+  if (textAt(bytes, 4, 4) === 'ftyp') return !isSequence(bytes) && !hasBox(bytes, 'mpvd')
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return !hasAppendedVideo(bytes)
   if (textAt(bytes, 0, 4) === 'II*\0') return !hasSecondPage(bytes, true)
   if (textAt(bytes, 0, 4) === 'MM\0*') return !hasSecondPage(bytes, false)
   return true
+}
+
+/**
+ * Returns whether a picture has parts that could not be seen on white: it is transparent somewhere,
+ * and white elsewhere. `pixels` are red, green, blue and opacity of each pixel, from 0 to 255.
+ */
+export function vanishesOnWhite(pixels: Uint8ClampedArray): boolean {
+  let [transparent, visible, white] = [0, 0, 0]
+  for (let at = 0; at < pixels.length; at += 4) {
+    const [red = 0, green = 0, blue = 0, opacity = 0] = pixels.subarray(at, at + 4)
+    if (opacity < 128) transparent++
+    else {
+      visible++
+      if (Math.min(red, green, blue) > 235) white++
+    }
+  }
+  return transparent > 0.01 * (transparent + visible) && white > 0.01 * visible
 }
 
 /** Counts image descriptors, one per frame. Stops at two. */
@@ -53,6 +71,28 @@ function isAnimatedWebp(bytes: Bytes): boolean {
 /** Returns whether an AVIF or HEIC file is an image sequence, according to its major brand. */
 function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
+}
+
+/** Returns whether a HEIC or AVIF file has a box at its top level, such as that of a video. */
+function hasBox(bytes: Bytes, name: string): boolean {
+  for (let at = 0; at + 8 <= bytes.length; ) {
+    if (textAt(bytes, at + 4, 4) === name) return true
+    const size = numberAt(bytes, at, 4, false)
+    // 1: the size is in the eight bytes after the name
+    at += size === 1 ? numberAt(bytes, at + 8, 8, false) : Math.max(size, 8)
+  }
+  return false
+}
+
+/** Phones append the video of a motion photo to its JPEG. An MP4 begins with the box `ftyp`. */
+function hasAppendedVideo(bytes: Bytes): boolean {
+  const f = 0x66
+  for (let at = bytes.indexOf(f); at >= 0; at = bytes.indexOf(f, at + 1)) {
+    if (textAt(bytes, at, 4) !== 'ftyp') continue
+    const size = numberAt(bytes, at - 4, 4, false)
+    if (size >= 16 && size <= 256 && /^[\w ]{4}$/.test(textAt(bytes, at + 4, 4))) return true
+  }
+  return false
 }
 
 /** A TIFF has a second page if its first directory points at another one. */

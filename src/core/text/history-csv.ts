@@ -1,10 +1,10 @@
-import { csvCell } from '../csv/cells.ts'
+import { type CellSeparator, csvCell } from '../csv/cells.ts'
 
 /**
- * Matches the beginning of a line about a verification in the CSV file of a person's history, up to
- * and including the empty cell of the file name. Captures id, time, state and code.
+ * Matches the beginning of a line without a file name in the CSV file of a person's history: the
+ * five cells before the empty cell of the name. Captures the id and the separator.
  */
-const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
+const unnamed = /^([0-9a-f-]{36})([,;])(?:(?:"(?:[^"]|"")*"|[^",;]*)\2){4}(?=\2)/
 
 /**
  * Adds the names of verified files to the CSV file of a person's history. The file comes from the
@@ -13,9 +13,9 @@ const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
  */
 export function addFileNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
   const named = (line: string) =>
-    line.replace(check, (whole, id: string) => {
+    line.replace(unnamed, (whole, id: string, separator: CellSeparator) => {
       const found = names.get(id)
-      return found ? `${whole.slice(0, -1)}${csvCell(found.join('; '))},` : whole
+      return found ? `${whole}${csvCell(found.join(', '), separator)}` : whole
     })
   return csv.split('\r\n').map(named).join('\r\n')
 }

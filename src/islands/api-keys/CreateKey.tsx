@@ -57,7 +57,7 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
         label={say('scopesLabel')}
         name="scopes"
         options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
-        initial={['deposit']}
+        initial={[...KeyScope.options]}
         error={fieldErrorText(form.errors, 'scopes', t)}
       />
       {company !== undefined && (

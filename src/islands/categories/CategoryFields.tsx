@@ -1,6 +1,7 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
 import {
+  acceptsPictures,
   mediaKindNames,
   mediaTypesByKind,
   separateCompleteMediaKinds
@@ -38,6 +39,10 @@ export type CategorySettingName = keyof typeof categorySettingChoices
  * chosen to store only fingerprints.
  */
 const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
+
+/** The class of a part of the form that is hidden while the category accepts no pictures. */
+const forPicturesOnly =
+  'group-[:has([name=kinds]:checked):not(:has([value=pictures]:checked))]/category:hidden'
 
 const units = ['Y', 'M', 'D'] as const
 
@@ -94,7 +99,9 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
         error={fieldErrorText(form.errors, 'store', t)}
       />
       {category && (
-        <div className={forFilesOnly}>
+        <div
+          className={`${forFilesOnly} ${acceptsPictures(others) && others.length > 0 ? '' : forPicturesOnly}`}
+        >
           <RadioField
             label={t('categories.keep_originals.label')}
             name="keep_originals"

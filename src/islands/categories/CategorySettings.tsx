@@ -1,4 +1,5 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
+import { acceptsPictures } from '../../core/media-types.ts'
 import { formatDuration } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import {
@@ -70,7 +71,9 @@ function Shown({ category }: CategoryProps) {
       [
         ['visibility', visibility],
         ['store', store],
-        ...(store === 'file' ? [['keep_originals', keep_originals] as const] : [])
+        ...(store === 'file' && acceptsPictures(media_types)
+          ? [['keep_originals', keep_originals] as const]
+          : [])
       ] as const
     ).map(([field, value]) => ({
       label: labelOf(field, t),

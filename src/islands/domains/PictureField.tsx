@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import { useTranslation } from '../kit/use-translation.ts'
 import { svgDataUrl } from './svg-data-url.ts'
+import { decodeSvg } from './svg-text.ts'
 
 interface PictureFieldProps {
   label: string
@@ -28,9 +29,11 @@ export function PictureField(props: PictureFieldProps) {
     if (!file) return
     setFault(undefined)
     if (file.size > mostBytes) return setFault(t('domains.look.pictures.large'))
-    const text = await file.text().catch(() => undefined)
-    if (text === undefined) return setFault(t('domains.look.pictures.unreadable'))
-    if (!/<svg[\s>]/i.test(text)) return setFault(t('domains.look.pictures.noSvg'))
+    const bytes = await file.arrayBuffer().catch(() => undefined)
+    if (bytes === undefined) return setFault(t('domains.look.pictures.unreadable'))
+    const text = decodeSvg(new Uint8Array(bytes))
+    if (text === undefined) return setFault(t('domains.look.pictures.encoding'))
+    if (!/<(?:[\w-]+:)?svg[\s>]/i.test(text)) return setFault(t('domains.look.pictures.noSvg'))
     onChoose(text)
   }
 

@@ -66,10 +66,11 @@ function Editor({ domain, themes }: EditorProps) {
   const corrections = colorCorrections(colors)
   const standard = themeTokens({ dark: colors.dark })[colors.dark ? 'dark' : 'light']
   const pictureError = (name: ThemePart) => {
-    const limit = draft.refused[name]
-    if (limit === undefined) return undefined
-    const text = t('fields.svg', { limit })
-    return limit === '<style>' ? `${text} ${t('domains.look.pictures.style')}` : text
+    const error = draft.refused[name]
+    if (!error) return undefined
+    const text = t(`fields.${error.rule}`, { limit: error.limit ?? '' })
+    const isStyle = String(error.limit).endsWith('<style>')
+    return isStyle ? `${text} ${t('domains.look.pictures.style')}` : text
   }
   const colorField = (role: (typeof colorRoles)[number]) => (
     <ColorField

@@ -1,7 +1,8 @@
-import { useRef } from 'react'
+import { useRef, useState } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { publishEarlierTheme } from '../../stores/admin/domains.ts'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -20,6 +21,7 @@ interface ThemeVersionsProps {
 export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
+  const [asked, setAsked] = useState<number>()
   const { published, versions } = themes
   const announceWithUndo = useUndoMessage(t('domains.look.versions.undo'))
   const action = useAction({
@@ -66,7 +68,7 @@ export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
                 className="btn btn-outline btn-sm"
                 aria-label={t('domains.look.versions.restoreNamed', { number })}
                 aria-disabled={action.isWorking}
-                onClick={() => void action.start(number)}
+                onClick={() => setAsked(number)}
               >
                 {t('domains.look.versions.restore')}
               </button>
@@ -74,6 +76,15 @@ export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
           </li>
         ))}
       </ul>
+      {asked !== undefined && (
+        <ConfirmDialog
+          question={t('domains.look.versions.question', { number: asked, host: domain.host })}
+          yes={t('domains.look.versions.yes', { number: asked })}
+          no={t('domains.look.versions.no')}
+          onClose={() => setAsked(undefined)}
+          onYes={() => void action.start(asked)}
+        />
+      )}
     </section>
   )
 }

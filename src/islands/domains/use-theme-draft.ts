@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { DomainThemes, ThemeChanges } from '../../contract/domains.ts'
+import type { FieldError } from '../../contract/kit/errors.ts'
 import { isSameJson } from '../../core/differences.ts'
 import {
   $themes,
@@ -16,11 +17,8 @@ const pauseMs = 600
 
 export type ThemeDraft = ReturnType<typeof useThemeDraft>
 
-/**
- * For each picture that the server refused, the forbidden content that the server found in it, such
- * as `<style>`.
- */
-type Refused = Partial<Record<ThemePart, string>>
+/** For each picture that the server refused, what the server found wrong with it. */
+type Refused = Partial<Record<ThemePart, FieldError>>
 
 /**
  * Holds the theme that a person edits, and saves it as a draft shortly after each change. If the
@@ -70,7 +68,7 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
       if (error.code !== 'svg_refused') return false
       const found = themeParts.flatMap(part => {
         const field = error.fields?.[part]
-        return field ? [[part, String(field.limit ?? '')] as const] : []
+        return field ? [[part, field] as const] : []
       })
       const kept = Object.fromEntries(found.map(([part]) => [part, seen.current[part]]))
       show({ ...latest.current, ...kept })

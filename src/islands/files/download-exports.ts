@@ -1,6 +1,9 @@
 import { addFileNames } from '../../core/text/history-csv.ts'
 import { fetchOwnData, type OwnDataExportOptions } from '../../stores/accounts/own-data-export.ts'
-import { fetchHistoryExport } from '../../stores/history/request-export.ts'
+import {
+  fetchHistoryExport,
+  type HistoryExportFormat
+} from '../../stores/history/request-export.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 import { downloadFile } from './download-file.ts'
@@ -12,9 +15,10 @@ import { downloadFile } from './download-file.ts'
  */
 export async function downloadHistory(
   filter: RequestFilter,
+  format: HistoryExportFormat,
   fileNamePrefix: string
 ): Promise<void> {
-  const content = await fetchHistoryExport(filter)
+  const content = await fetchHistoryExport(filter, format)
   const names = $verifiedFileNamesByRequest.get()
   const isBare = names.size === 0
   downloadFile(

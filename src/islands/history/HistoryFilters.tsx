@@ -1,5 +1,6 @@
 import { useId, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
+import type { HistoryExportFormat } from '../../stores/history/request-export.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { DayRangeFields, DayRangeWarning } from '../lists/DayRange.tsx'
@@ -26,9 +27,9 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
   const count = Object.keys(filters).length
   const set = (change: { [Name in keyof HistoryQuery]?: HistoryQuery[Name] | undefined }) =>
     onChange(withoutEmptyFilters({ ...address, ...change }))
-  const save = async () => {
+  const save = async (format: HistoryExportFormat) => {
     const { downloadHistory } = await loadCode(() => import('../files/download-exports.ts'))
-    await downloadHistory(requestFilterOf(address), t('history.filters.fileName'))
+    await downloadHistory(requestFilterOf(address), format, t('history.filters.fileName'))
   }
   return (
     <search className="flex flex-col gap-4" aria-label={t('history.filters.label')}>
@@ -47,7 +48,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
         >
           {count === 0 ? t('history.filters.toggleNone') : t('history.filters.toggle', { count })}
         </button>
-        <ExportButton save={save} />
+        <ExportButton save={() => save('spreadsheet')} />
       </div>
       <div
         id={panel}
@@ -80,6 +81,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           />
         )}
         <DayRangeFields address={address} onChange={set} />
+        <ExportButton save={() => save('machine')} label={t('history.filters.machine')} />
         {(count > 0 || address.q) && (
           <button
             type="button"

@@ -6,6 +6,7 @@ import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { dayName, groupByDay, historyLines, localDayOf } from './history-days.ts'
+import { PrintHeading } from './PrintHeading.tsx'
 import { RequestRow } from './RequestRow.tsx'
 import { requestName } from './request-labels.ts'
 import { useRowArrowKeys } from './use-row-arrow-keys.ts'
@@ -15,6 +16,8 @@ interface HistoryListProps {
   requests: readonly ProcessedRequest[]
   categories: ReadonlyMap<string, string>
   now: number
+  /** Whether there are older requests that are not loaded yet. */
+  hasMore: boolean
   /** Whether the details of a request cover the list. */
   isCovered: boolean
   hrefOf: (id: string) => string
@@ -66,6 +69,12 @@ export function HistoryList(props: HistoryListProps) {
 
   return (
     <div className="relative">
+      <PrintHeading
+        count={shown.length}
+        hasMore={props.hasMore}
+        categories={categories}
+        now={now}
+      />
       {waiting > 0 && (
         <div className="pointer-events-none sticky top-20 z-10 flex h-0 justify-center">
           <button

@@ -129,6 +129,7 @@ function Results({ address, names, onChange }: ResultsProps) {
           requests={requests}
           categories={names}
           now={now ?? Date.now()}
+          hasMore={hasMore}
           isCovered={address.request !== undefined}
           hrefOf={id => formatHistoryQuery({ ...address, request: id })}
           onOpen={id => onChange({ ...address, request: id })}

@@ -32,7 +32,7 @@ export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
           </button>
         )}
         {children}
-        {error.instance && <RequestId id={error.instance} />}
+        {error.instance && error.status >= 500 && <RequestId id={error.instance} />}
       </div>
     </div>
   )

@@ -6,6 +6,9 @@ import {
   useEffect
 } from 'react'
 import { hydrateRoot } from 'react-dom/client'
+import { supportTranslators } from './translated-texts.ts'
+
+supportTranslators()
 
 interface RootProps {
   onHydrated: () => void

@@ -9,11 +9,13 @@ interface ExportButtonProps {
    * loaded.
    */
   save: () => Promise<void>
+  /** Text of a second, quieter button. By default the text says that it exports CSV. */
+  label?: string
   className?: string
 }
 
 /** A button that downloads a list as CSV. */
-export function ExportButton({ save, className = '' }: ExportButtonProps) {
+export function ExportButton({ save, label, className = '' }: ExportButtonProps) {
   const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')
   const start = async () => {
@@ -33,11 +35,11 @@ export function ExportButton({ save, className = '' }: ExportButtonProps) {
     <>
       <button
         type="button"
-        className={`btn btn-outline ${className}`}
+        className={`btn ${label ? 'btn-ghost text-secondary' : 'btn-outline'} ${className}`}
         aria-disabled={state === 'busy'}
         onClick={() => void start()}
       >
-        {t('lists.export.save')}
+        {label ?? t('lists.export.save')}
       </button>
       <span role="status" className="text-ink-soft text-sm empty:hidden">
         {state === 'busy' && t('lists.export.working')}

@@ -8,6 +8,8 @@ import {
 } from 'react'
 import type { OtherDigest, PastedFingerprints } from '../../core/input/pasted-fingerprints.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
+import { pagePathInDefaultLocale, takeDraft } from '../../stores/form-drafts.ts'
+import { formDraftName } from '../../stores/form-values.ts'
 import { startVerifyingFingerprintsIn } from '../../stores/verifications.ts'
 import { FieldFrame } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -27,7 +29,16 @@ export function PasteFingerprints() {
   const input = useRef<HTMLTextAreaElement>(null)
   const verified = useRef('')
   // a form submitted before the script runs would put the fingerprint into the address
-  useEffect(() => setReady(true), [])
+  useEffect(() => {
+    setReady(true)
+    // typed on this page in another language
+    const { fingerprint } = Object(
+      takeDraft(pagePathInDefaultLocale(), formDraftName({ fingerprint: '' }))
+    )
+    if (typeof fingerprint !== 'string' || input.current?.value !== '') return
+    input.current.value = fingerprint
+    setRows(Math.min(mostRows, fingerprint.split('\n').length))
+  }, [])
 
   const showRows = (text: string) => setRows(Math.min(mostRows, text.split('\n').length))
   const take = () => {

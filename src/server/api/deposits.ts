@@ -118,11 +118,11 @@ export function mountDeposits(app: Api): void {
 }
 
 /**
- * Returns the file name of a download. Adds `.jpg` to the name of a picture that was stored as
- * JPEG: `scan.png` → `scan.png.jpg`
+ * Returns the file name of a download. A reduced copy does not have the name of the original, which
+ * it would replace in the person's folder: `scan.png` → `scan (reduced).jpg`
  */
-function savedName({ name, media_type }: { name: string; media_type: string }): string {
-  return media_type === 'image/jpeg' && !/\.jpe?g$/i.test(name) ? `${name}.jpg` : name
+function savedName({ name, isReduced }: deposits.StoredFileMetadata): string {
+  return isReduced ? `${name.replace(/(?<=.)\.\w{1,5}$/, '')} (reduced).jpg` : name
 }
 
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']

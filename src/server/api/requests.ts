@@ -8,6 +8,7 @@ import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import type { EventStream, EventStreams } from '../domain/events/event-streams.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
+import { machineFormat, spreadsheetFormat } from './history-formats.ts'
 import { requirePermission } from './kit/admission.ts'
 import {
   type Api,
@@ -39,15 +40,20 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   // registered before /process/{id}, which would also match this path
-  mountNonJsonEndpoint(app, exportRequests, async ({ locale, ...filter }, c) => {
-    const texts = requestExport.exportRequests(c.get('deps'), {
-      locale: locale ?? 'en',
-      ...filter,
-      ...hostCompanyAndCaller(c),
-      caller: c.get('inFlight')?.caller
-    })
-    return csvDownload(c, 'history', texts)
-  })
+  mountNonJsonEndpoint(
+    app,
+    exportRequests,
+    async ({ locale = 'en', format, time_zone = 'UTC', ...filter }, c) => {
+      const texts = requestExport.exportRequests(c.get('deps'), {
+        locale,
+        format: format === 'spreadsheet' ? spreadsheetFormat(locale, time_zone) : machineFormat,
+        ...filter,
+        ...hostCompanyAndCaller(c),
+        caller: c.get('inFlight')?.caller
+      })
+      return csvDownload(c, 'history', texts)
+    }
+  )
 
   mountNonJsonEndpoint(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({

@@ -1,4 +1,4 @@
-import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
+import { byteOrderMark, type CellSeparator, csvRecord } from '../../core/csv/cells.ts'
 import { type ConnectionRequestOptions, inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
@@ -26,6 +26,7 @@ interface CsvExport<Item, Row> extends Pick<ConnectionRequestOptions, 'caller'> 
    */
   toRows: (items: Item[]) => Row[] | Promise<Row[]>
   columns: Record<string, (row: Row) => string | number | undefined>
+  separator?: CellSeparator
 }
 
 /**
@@ -34,7 +35,7 @@ interface CsvExport<Item, Row> extends Pick<ConnectionRequestOptions, 'caller'> 
  */
 export async function* exportCsv<Item, Row>(
   deps: Pick<Deps, 'db'>,
-  { company_id, caller, pageRows, readPage, toRows, columns }: CsvExport<Item, Row>
+  { company_id, caller, pageRows, readPage, toRows, columns, separator = ',' }: CsvExport<Item, Row>
 ): AsyncGenerator<string, void, void> {
   let cursor: string | undefined
   const read = (tx: Tx) => {
@@ -47,10 +48,11 @@ export async function* exportCsv<Item, Row>(
       caller,
       ...(cursor === undefined ? {} : { waitMs: nextPageMs })
     })
-    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
+    const head =
+      cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns), separator) : ''
     const rows = await toRows(items)
     const cells = rows.map(row => Object.values(columns).map(cell => cell(row)))
-    yield head + cells.map(csvRecord).join('')
+    yield head + cells.map(row => csvRecord(row, separator)).join('')
     cursor = next ?? undefined
   } while (cursor !== undefined)
 }

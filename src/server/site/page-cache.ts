@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type CompressedBody, compressBody } from './compression.ts'
+import { type CompressedBody, compressBody } from '../compression/compressed-bodies.ts'
 
 /** A rendered page with its compressed variants. */
 export interface CachedPage {

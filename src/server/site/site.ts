@@ -4,8 +4,12 @@ import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http-headers/csp.ts'
 import { findPage, notFoundPage, renderedPathOf } from '../../core/pages/page-table.ts'
+import {
+  type CompressedBody,
+  compressBody,
+  sendCompressed
+} from '../compression/compressed-bodies.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
-import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limiter.ts'
 import { isCrawler } from './crawlers.ts'
 import { detectLocale, siteLocales } from './detect-locale.ts'

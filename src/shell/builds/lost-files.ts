@@ -6,11 +6,9 @@ const pauseMs = 10_000
 const leavingMs = 5000
 
 /**
- * Reloads the page when a file of the build cannot be loaded. Also reloads it when a browser tool,
- * such as a translator, has changed elements that React manages. Reloads each path at most once in
- * ten seconds. While uploads run, shows a message with a reload button instead. If an import fails
- * while the browser opens another page, waits before reloading, because Firefox cancels imports
- * then.
+ * Reloads the page when a file of the build cannot be loaded. Reloads each path at most once in ten
+ * seconds. While uploads run, shows a message with a reload button instead. If an import fails while
+ * the browser opens another page, waits before reloading, because Firefox cancels imports then.
  */
 export function reloadOnMissingBuildFiles(): void {
   addEventListener('beforeunload', () => {
@@ -23,7 +21,6 @@ export function reloadOnMissingBuildFiles(): void {
       reloadUnlessLeaving()
   })
   addEventListener('unhandledrejection', event => {
-    if (isForeignDomChangeError(event.reason)) reloadOnce()
     if (!isLostFile(String(event.reason))) return
     if (isLeaving()) event.preventDefault()
     reloadUnlessLeaving()
@@ -32,7 +29,6 @@ export function reloadOnMissingBuildFiles(): void {
     'error',
     event => {
       if (event.target instanceof Element && isLostElement(event.target)) reloadOnce()
-      if (event instanceof ErrorEvent && isForeignDomChangeError(event.error)) reloadOnce()
     },
     { capture: true } // errors of elements do not bubble
   )
@@ -87,16 +83,6 @@ export function recordReloadIfAllowed(
 
 function isLostFile(message: string): boolean {
   return /dynamically imported module|importing a module script failed/i.test(message)
-}
-
-/**
- * Returns whether an error means that something other than React has changed the page, as
- * translation tools of browsers do. Also searches the stack, because Safari names the failing
- * method only there.
- */
-export function isForeignDomChangeError(error: unknown): boolean {
-  if (!(error instanceof DOMException) || error.name !== 'NotFoundError') return false
-  return `${error.message} ${error.stack}`.includes('insertBefore')
 }
 
 /**

@@ -1,8 +1,8 @@
 import { parseRedirectParameter } from '../../core/pages/redirect-parameter.ts'
-import { isLocale, localizedPath } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { browserEnvironment, pageLocale } from '../environment.ts'
 import { canReturnAfterSignIn } from '../routes.ts'
-import { $user } from '../signed-in-user.ts'
+import { $user, localeOfPerson } from '../signed-in-user.ts'
 
 /**
  * Returns the address to open after signing in, in the person's language: the page in the parameter
@@ -19,7 +19,6 @@ export function addressAfterSignIn(): string {
     return waiting.href
   }
   const url = new URL(parseRedirectParameter(redirect, origin, canReturnAfterSignIn) ?? '/', origin)
-  const chosen = $user.get()?.locale
-  url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
+  url.pathname = localizedPath(localeOfPerson() ?? pageLocale(), url.pathname)
   return url.href
 }

@@ -40,14 +40,16 @@ export async function createApiKey(
   input: CallInput<'createApiKey'> & { group_id: string | undefined }
 ): Promise<ApiKeyWithSecret> {
   const { group_id, ...settings } = input
-  const made = await withPasswordConfirmation(() =>
-    company === undefined
-      ? api('createApiKey', settings)
-      : api(
-          'createCompanyApiKey',
-          { ...settings, id: company, group_id: group_id ?? '' },
-          { company }
-        )
+  const made = await withPasswordConfirmation(
+    () =>
+      company === undefined
+        ? api('createApiKey', settings)
+        : api(
+            'createCompanyApiKey',
+            { ...settings, id: company, group_id: group_id ?? '' },
+            { company }
+          ),
+    'createApiKey'
   )
   void loadApiKeys({ company })
   return made

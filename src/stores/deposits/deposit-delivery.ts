@@ -375,6 +375,8 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     expectRecord,
     updateRequest,
     checkRecords,
+    /** Stores what the browser needs to continue the deposit after a reload. */
+    remember,
     forgetRecord: (entry: DepositEntry) => void recording.delete(entry)
   }
 }

@@ -117,7 +117,7 @@ export function restoreDepositEntry(upload: RememberedUpload): DepositEntry {
     canReopen: handle !== undefined,
     $state: atom<DepositState>({ status: 'missing', ratio: 0, wrong: false }),
     category: { ...category, keep_originals: 'person' },
-    choice: original === stored ? 'original' : 'reduced',
+    choice: upload.isChoosing ? undefined : original === stored ? 'original' : 'reduced',
     expected: { original, stored }
   })
 }
@@ -132,9 +132,11 @@ export function toRememberedUpload(
   const { id, prepared, reserved, name, size, type, category, key, again, handle } = entry
   if (!prepared) return undefined
   const { original, stored, bytes } = prepared
+  const isChoosing = entry.$state.get().status === 'choosing'
   return {
     ...{ id, key, again, name, size, type, original, stored, category },
     bytes: bytes.size,
+    ...(isChoosing ? { isChoosing } : {}),
     ...(reserved?.upload ? { address: reserved.upload, request_id: reserved.request.id } : {}),
     ...(handle ? { handle } : {})
   }

@@ -233,8 +233,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     if (entry.choice === 'original') keepOriginal(entry)
     const { category, choice, prepared } = entry
     const mustChoose = category.keep_originals === 'person' && !choice && prepared?.reduction
-    if (mustChoose) list.change(entry, { status: 'choosing' })
-    else enqueue(entry)
+    if (mustChoose) {
+      list.change(entry, { status: 'choosing' })
+      delivery.remember(entry)
+    } else enqueue(entry)
   }
 
   function choosePicture(entry: DepositEntry, choice: PictureChoice): void {

@@ -24,6 +24,8 @@ export const RememberedUpload = z.object({
   type: z.string(),
   original: z.string(),
   stored: z.string(),
+  /** Whether the person still has to choose between the picture and its reduced copy. */
+  isChoosing: z.optional(z.boolean()),
   /** Number of bytes to send: those of the file or of its reduced copy. */
   bytes: z.number(),
   category: z.object({

@@ -162,7 +162,11 @@ describe('a person', () => {
     const person = await app.signUp()
     const other = await app.signIn(person)
     expect(await ada.call(listUserSessions, { id: person.id })).toHaveLength(2)
-    await ada.call(signOutUser, { id: person.id })
+    // a call that needs no body takes one that is missing
+    const headers = { authorization: `Bearer ${ada.token}` }
+    const path = `/user/${person.id}/sign_out`
+    const out = await app.request(`api.${ada.host}`, { method: 'POST', path, headers })
+    expect(out.status, out.body.toString()).toBe(204)
     for (const token of [person.token, other]) {
       await expect(person.call(getOwnAccount, {}, { token })).rejects.toEqual(
         errorWithCode('unauthenticated')

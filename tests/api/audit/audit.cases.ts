@@ -10,14 +10,14 @@ const filter = {
 export const rows: RouteCases = {
   listAuditEntries: {
     input: () => ({ limit: 10, ...filter }),
-    ids: { id: 'company', cursor: 'audit entry', actor: 'member', target: 'member' },
-    filters: ['actor', 'target'],
+    ids: { id: 'company', cursor: 'audit entry', actor: 'member', person: 'member', target: 'member' },
+    filters: ['actor', 'person', 'target'],
     shared: true
   },
   exportAuditEntries: {
     input: () => filter,
-    ids: { id: 'company', actor: 'member', target: 'member' },
-    filters: ['actor', 'target'],
+    ids: { id: 'company', actor: 'member', person: 'member', target: 'member' },
+    filters: ['actor', 'person', 'target'],
     shared: true
   }
 }

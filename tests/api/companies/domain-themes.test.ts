@@ -69,6 +69,29 @@ test('restores an earlier look under a new number', async () => {
   })
 })
 
+test('shows no stored picture that is not allowed any more, so that it can be replaced', async () => {
+  const costly = `<svg xmlns="http://www.w3.org/2000/svg"><mask id="a">${'<rect mask="url(#b)"/>'.repeat(90)}</mask><mask id="b"><rect/></mask><g mask="url(#a)"/></svg>`
+  const saving = ada.call(saveThemeDraft, { id, logo: costly })
+  await expect(saving).rejects.toMatchObject({
+    code: 'svg_refused',
+    fields: { logo: { rule: 'svg_cost' } }
+  })
+  const { theme } = await config()
+  const stored = JSON.stringify({ ...theme, logo: costly, favicon: costly })
+  await app.owner.query(
+    'update domain set theme = $2, draft = $2, draft_at = now(), version = version + 1 where id = $1',
+    [id, stored]
+  )
+  const shown = await ada.call(getDomainThemes, { id })
+  for (const each of [shown.published, shown.draft]) {
+    expect(each?.theme).toEqual({ ...theme, logo: '', favicon: '' })
+  }
+  const { logo, favicon } = theme
+  expect((await ada.call(saveThemeDraft, { id, logo, favicon })).draft?.theme).toEqual(theme)
+  await ada.call(publishTheme, { id })
+  expect((await config()).theme).toEqual(theme)
+})
+
 test('a dark logo is checked as the others and can be removed again', async () => {
   const logo_dark = `<svg xmlns="http://www.w3.org/2000/svg"><path d='M0 0'></path></svg>`
   const { draft } = await ada.call(saveThemeDraft, { id, logo_dark })

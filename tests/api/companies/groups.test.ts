@@ -168,11 +168,18 @@ describe('changing', () => {
       )
     }
     expect((await put('*')).headers['etag']).toBe('"2"')
-    for (const malformed of ['2', 'W/"2"', '"a"', '"2", "3"']) {
+    for (const malformed of ['2', 'W/2', '"2" "3"', '"2', '"2",3', ',', '', '"2"x', '*, "2"']) {
       expect((await put(malformed)).status, malformed).toBe(400)
     }
-    expect((await put('"1"')).status).toBe(412)
+    for (const other of ['"1"', 'W/"1"', '"1", "99"', '"a"', '"1-gzip"', '"2-x"', '""']) {
+      expect((await put(other)).status, other).toBe(412)
+    }
     expect((await put('"2"')).headers['etag']).toBe('"3"')
+    // as a proxy that compresses changes it, and as a list
+    const same = ['W/"3"', '"4-gzip"', 'W/"5-br"', '"6", "99"', '"1",W/"7"', '"é,", "8"', ', "9" ,']
+    for (const [index, header] of same.entries()) {
+      expect((await put(header)).headers['etag'], header).toBe(`"${index + 4}"`)
+    }
   })
 
   test('moves the default, of which there is always one', async () => {

@@ -407,6 +407,21 @@ describe('a script and a formula', () => {
   }
 })
 
+test.each(withBody)('%s without a body has no input but that of its path', async name => {
+  const route = routeOf(name)
+  if (route.kind === 'non-json') return
+  const valid = await validInput(name)
+  const inPath = pathParameters(route.path).map(field => [field, Object(valid)[field]])
+  const needed = route.input.safeParse(Object.fromEntries(inPath))
+  if (needed.success) return
+  const { method, path, headers } = requestOf(route, valid, headersOf(name))
+  const { 'content-type': _type, ...others } = headers ?? {}
+  const before = await summarizeDatabase(app.owner)
+  const answer = await send({ method, path, headers: others })
+  expectRefusal(answer, route, 'no body', 'invalid_input')
+  expect(await summarizeDatabase(app.owner)).toEqual(before)
+})
+
 test.each(plain)('%s has no other method', async name => {
   const { path } = requestOf(routeOf(name), await validInput(name))
   for (const method of ['PATCH', 'DELETE', 'PUT', 'POST', 'GET', 'TRACE', 'PROPFIND']) {

@@ -205,7 +205,7 @@ describe('the routes', () => {
 describe('the error codes', () => {
   const codes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
   /** Error codes that the browser itself creates and the server never sends. */
-  const ofBrowser = ['offline', 'unexpected_answer', 'file_unreadable']
+  const ofBrowser = ['offline', 'unexpected_answer', 'file_unreadable', 'cookies_blocked']
 
   test('are each made somewhere, on the side that may make them', () => {
     const server = sourceOf('src/server')

@@ -1,8 +1,8 @@
+import { brotliDecompressSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getOpenApi } from '../../../src/contract/docs.ts'
 import { errorCodes } from '../../../src/contract/kit/errors.ts'
 import {
   createOpenApiDocument,
@@ -42,7 +42,7 @@ beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
   things = await makeThings(app, ada, 'described')
-  document = await app.call('acme.localhost', getOpenApi, {})
+  document = await readDocument('acme.localhost')
   ajv = new Ajv2020({ strict: false })
   formats.default(ajv)
   ajv.addSchema(document, 'api')
@@ -56,7 +56,7 @@ test('is an OpenAPI 3.1 document', async () => {
 })
 
 test('names the host that was asked', async () => {
-  const beta = await app.call('beta.localhost', getOpenApi, {})
+  const beta = await readDocument('beta.localhost')
   expect(document).toMatchObject({
     info: { title: 'Acme API' },
     servers: [{ url: 'http://api.acme.localhost' }]
@@ -65,6 +65,21 @@ test('names the host that was asked', async () => {
     info: { title: 'Beta API' },
     servers: [{ url: 'http://api.beta.localhost' }]
   })
+})
+
+test('is sent compressed, and not again to who has it', async () => {
+  const read = (headers: Record<string, string>) =>
+    app.request('api.acme.localhost', { path: '/openapi.json', headers })
+  const plain = await read({})
+  const small = await read({ 'accept-encoding': 'gzip, br' })
+  expect(small.headers).toMatchObject({
+    'content-encoding': 'br',
+    vary: expect.stringMatching(/Accept-Encoding/)
+  })
+  expect(small.body.length).toBeLessThan(plain.body.length / 5)
+  expect(brotliDecompressSync(small.body).equals(plain.body)).toBe(true)
+  const again = await read({ 'if-none-match': String(plain.headers['etag']) })
+  expect([again.status, again.body.length]).toEqual([304, 0])
 })
 
 test('holds every call once, with a sentence, and every reference leads somewhere', () => {
@@ -223,4 +238,9 @@ function pointerTo(name: string, status: number | string, type: string): string 
   ]
   const place = pointer.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
   return `${encodeURI(place)}/schema`
+}
+
+async function readDocument(host: string): Promise<Record<string, unknown>> {
+  const { body } = await app.request(`api.${host}`, { path: '/openapi.json' })
+  return JSON.parse(body.toString())
 }

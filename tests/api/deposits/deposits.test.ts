@@ -72,7 +72,9 @@ test('keeps both fingerprints of a reduced picture and tells which one was met',
   })
   const { request, upload } = uploadOf(answer)
   expect((await app.patch(ada, upload, stored)).status).toBe(204)
-  await app.until(ada, request.id, ['done'])
+  const { deposit_id = '' } = await app.until(ada, request.id, ['done'])
+  const { headers } = await app.content(ada, deposit_id)
+  expect(headers['content-disposition']).toMatch(/photo.*reduced.*\.jpg/)
   const { items } = await app.call('acme.localhost', verify, {
     items: [{ sha256: original }, { sha256: sha256(stored) }]
   })

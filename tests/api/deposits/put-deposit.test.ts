@@ -59,6 +59,35 @@ async function curl(bytes: Uint8Array, query: string, ...more: string[]) {
 const query = (more: Record<string, string> = {}) =>
   String(new URLSearchParams({ name: 'été.pdf', category: ada.category, ...more }))
 
+test('whoever sends a file in another way is told where it belongs', async () => {
+  const path = join(app.folder, 'form.pdf')
+  await writeFile(path, 'x')
+  const host = `api.${ada.host}`
+  const ask = async (address: string, ...how: string[]) => {
+    const { stdout } = await run('curl', [
+      ...['--silent', '--noproxy', '*', '--resolve', `${host}:${port}:127.0.0.1`],
+      ...['--header', `Authorization: Bearer ${ada.token}`],
+      ...how,
+      `http://${host}:${port}${address}`
+    ])
+    return JSON.parse(stdout)
+  }
+  const advice = expect.stringContaining('PUT /deposit?name=…')
+  expect(await ask('/deposit', '-F', `file=@${path}`)).toMatchObject({
+    code: 'unsupported_media_type',
+    detail: advice
+  })
+  // curl adds the name of the file
+  expect(await ask('/deposit/', '-T', path)).toMatchObject({
+    code: 'method_not_allowed',
+    detail: advice
+  })
+  expect(await ask('/deposit/', '-F', `file=@${path}`)).toMatchObject({
+    code: 'not_found',
+    detail: advice
+  })
+})
+
 /** Returns the paths of the staged files, whose uploads have not become deposits. */
 async function staged(): Promise<string[]> {
   const folder = join(app.folder, 'documents', 'staging')

@@ -138,6 +138,26 @@ test('exports what the filter leaves, newest first, inert in spreadsheets', asyn
   expect((await exported(eve, '?state=lapsed')).text.split('\r\n')).toHaveLength(2)
 })
 
+test('exports for spreadsheets in the words, dates and separator of the language', async () => {
+  const eve = await app.signUp()
+  await app.deposit(eve, bytes, 'Bail ; été.pdf')
+  await eve.call(verify, { items: [{ sha256 }] })
+  const { text } = await exported(
+    eve,
+    '?locale=fr&format=spreadsheet&time_zone=Europe%2FParis&kind=deposit'
+  )
+  const [head, deposit] = text.split('\r\n')
+  expect(head).toMatch(/^\ufeffRéférence;Type;Date \(Europe\/Paris\);État;Motif;Document;/)
+  expect(deposit).toMatch(
+    /^[^;]{36};Dépôt;\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;Enregistré;;"Bail ; été.pdf";Documents;/
+  )
+  const english = await exported(eve, '?locale=en&format=spreadsheet')
+  const [title, check] = english.text.split('\r\n')
+  expect(title).toMatch(/^\ufeffReference,Type,Date \(UTC\),State,/)
+  expect(check).toMatch(/^[^,]{36},[^,]+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,[^,]+,/)
+  expect(text).not.toMatch(/done|verify|spreadsheet\./)
+})
+
 test('exports each request once, however many there are', async () => {
   const eve = await app.signUp()
   await app.owner.query(

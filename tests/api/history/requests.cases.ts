@@ -14,7 +14,12 @@ export const rows: RouteCases = {
     ids: { cursor: 'request', category: 'category' }
   },
   exportRequests: {
-    input: () => ({ locale: 'fr', ...historyFilter }),
+    input: () => ({
+      locale: 'fr',
+      format: 'spreadsheet',
+      time_zone: 'Europe/Paris',
+      ...historyFilter
+    }),
     ids: { category: 'category' },
     shared: true
   },

@@ -314,6 +314,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   await expectLogo(night)
 
   await follow(page, 'button', 'Restore version 1')
+  await follow(page, 'button', 'Publish version 1')
   await expect(page.getByText('Version 1 is published again.')).toBeVisible()
   await expect(look.getByText('(version 1 again)')).toBeVisible()
   await expect(look.getByRole('heading', { name: 'Published looks' })).toBeFocused()

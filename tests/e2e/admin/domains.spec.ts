@@ -99,6 +99,7 @@ test('of two administrators who change the same color, the second chooses', asyn
   await expect(logo).toHaveAttribute('src', /230a7/)
   expect(await secondary()).not.toBe(standard)
   await look.getByRole('button', { name: 'Restore version 1' }).click()
+  await page.getByRole('button', { name: 'Publish version 1' }).click()
   await expect(look.getByText('Version 3 (version 1 again)')).toBeVisible()
   await expect.poll(secondary).toBe(standard)
   await expect(logo).not.toHaveAttribute('src', /230a7/)

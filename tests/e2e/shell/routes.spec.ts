@@ -98,7 +98,7 @@ test('a choice that the account cannot be told of holds here, and that is said',
   )
   await choose(page, 'Français')
   await expect(page).toHaveURL('/fr')
-  await expect(page.getByText(/La langue a changé dans ce navigateur, mais/)).toBeVisible()
+  await expect(page.getByText(/La langue a changé dans ce navigateur\. Votre compte/)).toBeVisible()
 })
 
 test('whoever is disabled reads why, what to do, and is let in again', async ({ page }) => {

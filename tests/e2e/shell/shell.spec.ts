@@ -285,7 +285,7 @@ test.describe('a page that has lost something', () => {
     await page.clock.runFor(999)
     expect(loads()).toBe(1)
     await page.clock.runFor(1)
-    await rearrange(page)
+    await page.evaluate(() => dispatchEvent(new Event('vite:preloadError')))
     await expect.poll(loads).toBe(2)
   })
 
@@ -480,15 +480,6 @@ function countLoads(page: Page): () => number {
     loads += 1
   })
   return () => loads
-}
-
-/** Causes the error that React throws when a translation tool has moved its elements. */
-async function rearrange(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    queueMicrotask(() => {
-      document.body.insertBefore(document.createElement('p'), document.createElement('p'))
-    })
-  })
 }
 
 declare global {

@@ -49,7 +49,9 @@ test('signs in with a signed challenge, keeps the token in the cookie and loads 
   expect(sessions.$session.get()).toEqual({ status: 'in', token })
   expect(users.$user.get()?.username).toBe('Ada Lovelace')
   expect(browser.storage.get('vidimus:device')).toBe('device-mark')
-  expect(browser.storage.get('vidimus:user')).toBe('{"features":["deposit"],"permissions":[]}')
+  expect(browser.storage.get('vidimus:user')).toBe(
+    '{"features":["deposit"],"permissions":[],"locale":"en"}'
+  )
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
@@ -59,7 +61,7 @@ test('has stored what a person may do by the time anybody hears of the person', 
   users.$user.listen(() => stored.push(browser.storage.get('vidimus:user')))
   await accounts.signIn(credentials)
   await sessions.signOut()
-  expect(stored).toEqual(['{"features":["deposit"],"permissions":[]}', undefined])
+  expect(stored).toEqual(['{"features":["deposit"],"permissions":[],"locale":"en"}', undefined])
 })
 
 test('signs up with the key of one derivation, which then signs in', async () => {
@@ -102,7 +104,7 @@ test('stays signed out and closes the keys when the login fails', async () => {
   const attempt = accounts.signIn({ email: 'ada@example.com', password: 'wrong' })
   await expect(attempt).rejects.toMatchObject({ code: 'login_failed' })
   expect(sessions.$session.get()).toEqual({ status: 'out' })
-  expect(browser.cookies.size).toBe(0)
+  expect(browser.cookies.has('__Host-vidimus')).toBe(false)
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
@@ -110,7 +112,7 @@ test('refuses a token that no cookie can hold', async () => {
   const { browser, accounts } = await open({ token: makeToken({ exp, pad: 'x'.repeat(4096) }) })
   const attempt = accounts.signIn(credentials)
   await expect(attempt).rejects.toMatchObject({ code: 'unexpected_answer' })
-  expect(browser.cookies.size).toBe(0)
+  expect(browser.cookies.has('__Host-vidimus')).toBe(false)
 })
 
 test('takes up the session of the cookie', async () => {
@@ -150,7 +152,7 @@ test.for([
     browser.storage.set('vidimus:user', '{}')
     sessions.restoreSession()
     expect(sessions.$session.get()).toEqual({ status: 'out' })
-    expect(browser.cookies.size).toBe(0)
+    expect(browser.cookies.has('__Host-vidimus')).toBe(false)
     expect(browser.storage.has('vidimus:user')).toBe(false)
     expect(tab.calls).toEqual([])
   }
@@ -164,7 +166,7 @@ test('signs out one second before the token ends', async () => {
   expect(sessions.$session.get().status).toBe('in')
   browser.advance(1000)
   expect(sessions.$session.get().status).toBe('out')
-  expect(browser.cookies.size).toBe(0)
+  expect(browser.cookies.has('__Host-vidimus')).toBe(false)
 })
 
 test('loads the person every 30 seconds and as soon as one comes back', async () => {
@@ -237,7 +239,7 @@ test('signs out on a 401 of any call', async () => {
   await expect(users.saveLanguageToAccount('fr')).rejects.toMatchObject({ code: 'unauthenticated' })
   expect(sessions.$session.get()).toEqual({ status: 'out' })
   expect(users.$user.get()).toBeUndefined()
-  expect(browser.cookies.size).toBe(0)
+  expect(browser.cookies.has('__Host-vidimus')).toBe(false)
   expect(browser.storage.has('vidimus:user')).toBe(false)
 })
 
@@ -324,7 +326,7 @@ test('signs out here, in the other tab and on the server', async () => {
     expect(sessions.$session.get()).toEqual({ status: 'out' })
     expect(users.$user.get()).toBeUndefined()
   }
-  expect(here.browser.cookies.size).toBe(0)
+  expect(here.browser.cookies.has('__Host-vidimus')).toBe(false)
   expect(here.browser.storage.has('vidimus:user')).toBe(false)
 })
 
@@ -370,18 +372,94 @@ test('keeps the session while another tab holds a fresher token', async () => {
   expect(here.sessions.sessionToken()).toBe(fresher)
 })
 
-test('replaces the page once by the language of the person', async () => {
-  const { browser, tab, sessions } = await open({
-    url: 'https://docs.example/en/verify?a=1#b',
+test('says so where the browser blocks cookies, and ends the session on the server', async () => {
+  const { tab, accounts, sessions } = await open({})
+  tab.environment.writeCookie = () => {}
+  await expect(accounts.signIn(credentials)).rejects.toMatchObject({ code: 'cookies_blocked' })
+  expect(sessions.$session.get()).toEqual({ status: 'out' })
+  await vi.waitFor(() => expect(tab.calls.at(-1)?.path).toBe('/user/logout'))
+})
+
+test('follows the language of the account at each load', async () => {
+  let locale = 'fr'
+  const { browser, tab, sessions, users } = await open({
     cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
+    answers: { 'GET /user': () => Response.json({ ...ada, locale }) }
   })
   sessions.restoreSession()
-  await vi.waitFor(() => expect(tab.replaced).toEqual(['/fr/verify?a=1#b']))
+  await vi.waitFor(() => expect(users.localeToFollow()).toBe('fr'))
   expect(browser.cookies.get('i18n_redirected')?.value).toBe('fr')
-  tab.wake()
+  expect(browser.storage.get('vidimus:user')).toContain('"locale":"fr"')
+  // changed on another device
+  locale = 'en'
+  browser.advance(30_000)
+  await vi.waitFor(() => expect(users.localeToFollow()).toBe('en'))
+  expect(browser.cookies.get('i18n_redirected')?.value).toBe('en')
+  expect(tab.calls.map(({ method }) => method)).toEqual(['GET', 'GET'])
+})
+
+test('keeps a language that was picked in this browser, and saves it in the account', async () => {
+  let isReachable = false
+  let locale = 'fr'
+  const { browser, tab, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: {
+      'GET /user': () => Response.json({ ...ada, locale }),
+      'PUT /user': () => {
+        if (!isReachable) return problem('internal')
+        locale = 'en'
+        return Response.json(ada)
+      }
+    }
+  })
+  browser.storage.set('vidimus:language', 'en')
+  sessions.restoreSession()
   await vi.waitFor(() => expect(tab.calls).toHaveLength(2))
-  expect(tab.replaced).toHaveLength(1)
+  expect(tab.calls[1]).toMatchObject({ method: 'PUT', body: { locale: 'en' } })
+  expect(users.localeToFollow()).toBe('en')
+  isReachable = true
+  browser.advance(30_000)
+  await vi.waitFor(() => expect(browser.storage.has('vidimus:language')).toBe(false))
+  expect(users.$user.get()?.locale).toBe('en')
+})
+
+test('saves a language that was picked while signed out, at the next sign-in', async () => {
+  let locale = 'fr'
+  const { browser, tab, accounts, addressAfterSignIn } = await open({
+    url: `https://docs.example/en/sign-in${redirect('/fr/history')}`,
+    answers: {
+      'GET /user': () => Response.json({ ...ada, locale }),
+      'PUT /user': () => {
+        locale = 'en'
+        return Response.json(ada)
+      }
+    }
+  })
+  browser.storage.set('vidimus:language', 'en')
+  await accounts.signIn(credentials)
+  expect(tab.calls.at(-1)).toMatchObject({ method: 'PUT', body: { locale: 'en' } })
+  expect(addressAfterSignIn()).toBe('https://docs.example/en/history')
+  expect(browser.storage.has('vidimus:language')).toBe(false)
+})
+
+test('shows nothing that was read before a change of the account', async () => {
+  const { promise: late, resolve: answer } = Promise.withResolvers<Response>()
+  let answers = 0
+  const { tab, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: {
+      'GET /user': () => (++answers === 2 ? late : Response.json(ada)),
+      'PUT /user': () => Response.json({ ...ada, locale: 'fr' })
+    }
+  })
+  sessions.restoreSession()
+  await vi.waitFor(() => expect(users.$user.get()?.locale).toBe('en'))
+  const load = users.refreshUser()
+  await vi.waitFor(() => expect(tab.calls).toHaveLength(2))
+  await users.saveLanguageToAccount('fr')
+  answer(Response.json(ada))
+  await load
+  expect(users.$user.get()?.locale).toBe('fr')
 })
 
 test('saves the language of the page for a person who has none', async () => {
@@ -413,14 +491,14 @@ test.for([
   expect(addressAfterSignIn()).toBe(`https://docs.example${target}`)
 })
 
-test('leads back in the language of the person, without another change of page', async () => {
-  const { tab, accounts, addressAfterSignIn } = await open({
+test('leads back in the language of the person, and leaves the sign-in page as it is', async () => {
+  const { accounts, addressAfterSignIn, users } = await open({
     url: `https://docs.example/en/sign-in${redirect('/en/history')}`,
     answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
   })
   await accounts.signIn(credentials)
   expect(addressAfterSignIn()).toBe('https://docs.example/fr/history')
-  expect(tab.replaced).toEqual([])
+  expect(users.localeToFollow()).toBeUndefined()
 })
 
 test('leads a sign-up to where its mail is waited for, and from there on', async () => {
@@ -502,7 +580,7 @@ test('signs out everywhere, and stays signed in where the server cannot be told'
   await sessions.signOutEverywhere()
   expect(tab.calls.at(-1)).toMatchObject({ path: '/user/logout', body: { all: true } })
   expect(sessions.$session.get()).toEqual({ status: 'out' })
-  expect(browser.cookies.size).toBe(0)
+  expect(browser.cookies.has('__Host-vidimus')).toBe(false)
 })
 
 interface Opening {

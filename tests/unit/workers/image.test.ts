@@ -18,8 +18,13 @@ test.each([
 
 test('a picture is fitted into 600 × 600 and written with quality 0.7', async () => {
   const asked: unknown[] = []
+  let pixels = [200, 100, 50, 255]
   const blob = new Blob(['less'], { type: 'image/jpeg' })
-  const context = { fillRect: () => {}, drawImage: () => {} }
+  const context = {
+    fillRect: () => {},
+    drawImage: () => {},
+    getImageData: () => ({ data: new Uint8ClampedArray(pixels) })
+  }
   class Canvas {
     constructor(width: number, height: number) {
       asked.push([width, height])
@@ -37,12 +42,19 @@ test('a picture is fitted into 600 × 600 and written with quality 0.7', async (
   vi.stubGlobal('addEventListener', (_type: string, listener: typeof hear) => {
     hear = listener
   })
-  const answered = new Promise(resolve => vi.stubGlobal('postMessage', resolve))
+  const reduce = () => {
+    const answered = new Promise(resolve => vi.stubGlobal('postMessage', resolve))
+    hear?.({ data: new Blob(['more']) })
+    return answered
+  }
   await import('../../../src/workers/image.ts')
-  hear?.({ data: new Blob(['more']) })
-  expect(await answered).toEqual({
+  expect(await reduce()).toEqual({
     kind: 'done',
     result: { blob, from: { w: 4000, h: 3000 }, to: { w: 600, h: 450 } }
   })
   expect(asked).toEqual([[600, 450], { type: 'image/jpeg', quality: 0.7 }])
+
+  // a white drawing on nothing would be white on white
+  pixels = [255, 255, 255, 255, 0, 0, 0, 0]
+  expect(await reduce()).toEqual({ kind: 'done', result: undefined })
 })

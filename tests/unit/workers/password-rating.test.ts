@@ -19,7 +19,13 @@ test.for([
   'GraceHopper12',
   'gracehopper gracehopper',
   'docs.eaux-vives.fr',
-  'société générale'
+  'société générale',
+  'Mairie2026Mairie',
+  'mairiemairiemairie',
+  'Prairie-2025-prairie!',
+  'Eauxvives2026eaux',
+  'SocieteGenerale2026!',
+  'hopper 1999 Generale 2026'
 ])('%s is too easy to guess', password => {
   expect(ratePassword(password, words)).toBeLessThan(minPasswordStrength)
 })
@@ -29,6 +35,7 @@ test.for([
   'seven green bicycles in the rain',
   'un vélo vert sous la pluie',
   'x9!kfPq2mZ7a',
+  'green horses of 1987 sing green songs',
   'ﬁve wide ﬂoors of oﬃces',
   '長い文章は良いパスワードです'
 ])('%s is hard to guess', password => {

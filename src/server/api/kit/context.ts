@@ -35,10 +35,10 @@ export interface ContextVariables {
    */
   acting: CompanyId | undefined
   /**
-   * The version number in the header `If-Match`, for an endpoint that is `versioned`. Undefined if
-   * the call accepts any version.
+   * The version numbers in the header `If-Match`, for an endpoint that is `versioned`. Undefined
+   * if the call accepts any version.
    */
-  expectedVersion: number | undefined
+  expectedVersion: readonly number[] | undefined
   /** The HTTP status to send if the call succeeds. Undefined means the status in the contract. */
   status: 200 | undefined
 }

@@ -10,8 +10,8 @@ import { mountEndpoint, mountList } from './mount.ts'
 interface AdminCaller {
   company_id: CompanyId
   by: AuthenticatedCaller
-  /** The version in the header `If-Match`. Undefined if the call accepts any version. */
-  version: number | undefined
+  /** The versions in the header `If-Match`. Undefined if the call accepts any version. */
+  version: readonly number[] | undefined
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
-import { includesEtag } from '../../../core/http-headers/etags.ts'
+import { etagVersions, includesEtag } from '../../../core/http-headers/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'
@@ -54,7 +54,7 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
   app.on(endpoint.method, honoPath(endpoint.path), async c => {
     await admit(c, endpoint)
     const input = parseInput(endpoint, withPath(await payload(c, endpoint), c.req.param()))
-    if (endpoint.versioned) c.set('expectedVersion', versionOf(c.req.header('if-match')))
+    if (endpoint.versioned) c.set('expectedVersion', versionsOf(c.req.header('if-match')))
     const output = endpoint.output.parse(await run(input, c))
     if (endpoint.versioned && isUnchanged(c, endpoint, output)) return c.body(null, 304)
     return endpoint.status === 204
@@ -121,13 +121,12 @@ export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.Zo
 }
 
 /**
- * Parses the header `If-Match`: `'"7"'` → `7`. Returns undefined for `*` and for no header, which
- * both accept any version.
+ * Returns the versions that a header `If-Match` names, or undefined if it accepts any version
+ * (`*`, or no header). Throws for a header that is no list of ETags.
  */
-function versionOf(ifMatch: string | undefined): number | undefined {
-  if (ifMatch === undefined || ifMatch === '*') return undefined
-  const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
-  if (version !== undefined) return Number(version)
+function versionsOf(ifMatch: string | undefined): number[] | undefined {
+  const versions = ifMatch === undefined ? undefined : etagVersions(ifMatch)
+  if (versions !== 'malformed') return versions
   throw invalidFieldError('if-match', { rule: 'format', detail: 'a version in quotes' })
 }
 
@@ -228,34 +227,52 @@ async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string
       detail: 'no query: this call takes its input from the body'
     })
   }
-  return jsonBody(c, endpoint.maxBytes)
+  return jsonBody(c, endpoint)
 }
 
 function query(c: ApiContext): Record<string, string> {
   return parseQueryFields(new URL(c.req.url).searchParams)
 }
 
-async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
-  const body = await readJsonBody(c, ['application/json'], maxBytes)
+/** Parses the JSON object of the body. A call without a body has an empty object. */
+async function jsonBody(
+  c: ApiContext,
+  { maxBytes, otherBody }: Endpoint
+): Promise<Record<string, unknown>> {
+  if (hasNoBody(c)) return {}
+  const body = await readJsonBody(c, ['application/json'], { maxBytes, advice: otherBody })
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw notJson('a JSON object')
   }
   return { ...body }
 }
 
+function hasNoBody({ req, env }: ApiContext): boolean {
+  const length = req.header('content-length')
+  if (length !== undefined) return length === '0'
+  // a call that came through no connection has no such headers
+  return env?.caller === undefined
+    ? req.raw.body === null
+    : req.header('transfer-encoding') === undefined
+}
+
 /**
  * Returns the parsed JSON of the body. Throws `unsupported_media_type` if the media type is not one
- * of `types` or the body is compressed, `body_too_large` for more than `maxBytes` bytes, and
+ * of `types` or the body is compressed, with `advice`; `body_too_large` for more than `maxBytes` bytes, and
  * `invalid_input` for invalid JSON.
  */
 export async function readJsonBody(
   c: ApiContext,
   types: string[],
-  maxBytes = defaultMaxBodyBytes
+  {
+    maxBytes = defaultMaxBodyBytes,
+    advice
+  }: { maxBytes?: number | undefined; advice?: string | undefined } = {}
 ): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!types.includes(type) || c.req.header('content-encoding')) {
-    throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
+    const rule = `The body must be plain ${types[0]}`
+    throw new AppError('unsupported_media_type', advice ? `${rule}. ${advice}` : rule)
   }
   return parseJson(await limitedBytes(c, maxBytes))
 }

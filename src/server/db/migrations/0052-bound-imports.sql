@@ -1,7 +1,6 @@
 -- What the rows of an import take up in the database, with the reasons that a check may write. A company
 -- may keep a limited sum of it. Rows of earlier releases count with a usual size.
 alter table import_row add column kept_bytes integer not null default 500;
-alter table import_row alter column kept_bytes drop default;
 alter table import add column kept_bytes bigint not null default 0;
 alter table import no force row level security;
 update import set kept_bytes = stored_count * 500;

@@ -1,5 +1,16 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { drawingCost, type SvgElement } from './svg-drawing-cost.ts'
+import {
+  parseDeclarations,
+  parseStyleSheet,
+  requireDrawable,
+  type StyleRule,
+  writeDeclarations,
+  writeStyleSheet
+} from './svg-styles.ts'
+import { drawingAttributes, fragment, isHarmless, RefusedPart } from './svg-values.ts'
 
 const maxBytes = 64 * 1024
 const maxElements = 2000
@@ -7,25 +18,32 @@ const maxDepth = 64
 
 /**
  * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused` if the
- * text is larger than 64 KB, is not well-formed XML, or contains an element, an attribute or a
- * value that is not allowed. The error names the refused part. Never removes a forbidden part to
- * make a picture acceptable.
+ * text is larger than 64 KB, is not well-formed XML, contains an element, an attribute or a value
+ * that is not allowed, or would take a browser long to draw. The error names the refused part.
+ * Leaves out what design tools write beside the drawing. Never removes a forbidden part to make a
+ * picture acceptable.
  */
 export function canonicalizeSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
-  const refuse = (what: string, detail: string) =>
-    new AppError('svg_refused', `The ${field} holds ${detail}`, {
-      fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
+  const refuse = ({ what, rule }: RefusedPart) =>
+    new AppError('svg_refused', `The ${field} holds ${what}`, {
+      fields: { [field]: { rule, limit: what, detail: `an SVG without ${what}` } }
     })
-  if (Buffer.byteLength(text) > maxBytes) throw refuse('> 64 KB', `more than ${maxBytes} bytes`)
-  // the parser would join half of a surrogate pair with the next character and so read a different
-  // file
-  if (!text.isWellFormed()) throw refuse('XML', 'half a character')
   try {
-    return write(text)
+    requireSize(text)
+    // the parser would join half of a surrogate pair with the next character and so read a
+    // different file
+    if (!text.isWellFormed()) throw new RefusedPart('XML')
+    const written = write(text)
+    requireSize(written)
+    return written
   } catch (cause) {
-    if (!(cause instanceof Refused)) throw cause
-    throw refuse(cause.what, cause.what)
+    if (!(cause instanceof RefusedPart)) throw cause
+    throw refuse(cause)
   }
+}
+
+function requireSize(text: string): void {
+  if (Buffer.byteLength(text) > maxBytes) throw new RefusedPart('> 64 KB')
 }
 
 /**
@@ -44,18 +62,53 @@ export function canonicalizeThemePictures<
   }
 }
 
-/** Thrown for a part of a picture that is not allowed. `what` quotes the part from the file. */
-class Refused extends Error {
-  readonly what: string
+/**
+ * Parses a stored theme for showing it. A picture that is not allowed, because it was stored before
+ * a rule was made, is an empty text: no page draws it, so that those who can replace it still can.
+ */
+export function parseStoredTheme(stored: unknown): Theme {
+  const theme = Theme.parse(stored)
+  const { logo, logo_dark, favicon } = theme
+  return {
+    ...theme,
+    logo: shownPicture(logo),
+    ...(logo_dark !== undefined && { logo_dark: shownPicture(logo_dark) }),
+    favicon: shownPicture(favicon)
+  }
+}
 
-  constructor(what: string) {
-    super(what)
-    this.what = what.replace(/\p{C}/gu, '').slice(0, 80)
+/** The pictures that were shown last and whether they are allowed, because checking takes longer. */
+const checked = new Map<string, boolean>()
+const maxChecked = 200
+
+function shownPicture(picture: string): string {
+  let isAllowed = checked.get(picture)
+  if (isAllowed === undefined) {
+    isAllowed = picture !== '' && isAllowedPicture(picture)
+    if (checked.size >= maxChecked) checked.clear()
+    checked.set(picture, isAllowed)
+  }
+  return isAllowed ? picture : ''
+}
+
+function isAllowedPicture(picture: string): boolean {
+  try {
+    canonicalizeSvg(picture, 'logo')
+    return true
+  } catch (error) {
+    if (error instanceof AppError) return false
+    throw error
   }
 }
 
 const svgNamespace = 'http://www.w3.org/2000/svg'
 const xlinkNamespace = 'http://www.w3.org/1999/xlink'
+/** Namespaces whose elements mean something to a browser. */
+const drawnNamespaces = new Set([
+  svgNamespace,
+  'http://www.w3.org/1999/xhtml',
+  'http://www.w3.org/1998/Math/MathML'
+])
 
 function write(text: string): string {
   const parser = new SaxesParser({ xmlns: true, position: false })
@@ -63,111 +116,164 @@ function write(text: string): string {
   let open = false
   let depth = 0
   let elements = 0
-
-  // the ids of the elements that are open, that contain a <use>, and that a <use> refers to
-  const ancestors: (string | undefined)[] = []
-  const withUse = new Set<string | undefined>()
-  const used = new Set<string>()
+  let css = ''
+  let root: SvgElement | undefined
+  let parent: SvgElement | undefined
+  const rules: StyleRule[] = []
+  // the depth of the element that is left out with its content, and of <style>
+  let leftOutDepth: number | undefined
+  let styleDepth: number | undefined
 
   const close = () => {
     if (open) written += '>'
     open = false
   }
   parser.on('error', () => {
-    throw new Refused('XML')
+    throw new RefusedPart('XML')
   })
   parser.on('xmldecl', ({ encoding, version }) => {
-    if (version !== '1.0' || (encoding ?? 'UTF-8').toUpperCase() !== 'UTF-8') {
-      throw new Refused('<?xml?>')
-    }
+    // the text is decoded already; a name that no browser knows would be a file of another kind
+    if (version !== '1.0' || !isEncoding(encoding ?? 'UTF-8')) throw new RefusedPart('<?xml?>')
   })
-  parser.on('doctype', () => {
-    throw new Refused('<!DOCTYPE>')
+  parser.on('doctype', content => {
+    if (content.includes('[')) throw new RefusedPart('<!ENTITY>', 'svg_entities')
   })
   parser.on('processinginstruction', ({ target }) => {
-    throw new Refused(`<?${target}?>`)
+    if (leftOutDepth === undefined) throw new RefusedPart(`<?${target}?>`)
   })
-  parser.on('cdata', () => {
-    throw new Refused('<![CDATA[')
+  parser.on('cdata', content => {
+    if (styleDepth !== undefined) css += content
+    else if (leftOutDepth === undefined) throw new RefusedPart('<![CDATA[')
   })
   parser.on('opentag', tag => {
     depth++
     elements++
-    if (depth > maxDepth) throw new Refused(`> ${maxDepth} levels`)
-    if (elements > maxElements) throw new Refused(`> ${maxElements} elements`)
-    refuseElement(tag, depth)
-    ancestors.push(tag.attributes['id']?.value)
-    if (tag.local === 'use') {
-      for (const id of ancestors) withUse.add(id)
-      for (const { local, value } of Object.values(tag.attributes)) {
-        if (local === 'href') used.add(value.slice(1))
-      }
+    if (depth > maxDepth) throw new RefusedPart(`> ${maxDepth} levels`)
+    if (elements > maxElements) throw new RefusedPart(`> ${maxElements} elements`)
+    if (styleDepth !== undefined) throw new RefusedPart(`<${tag.name}> in <style>`)
+    if (leftOutDepth === undefined && isLeftOut(tag, depth)) leftOutDepth = depth
+    // what is left out is checked all the same: it must not hide a script
+    if (depth === 1 || (drawnNamespaces.has(tag.uri) && !isMetadata(tag))) refuseElement(tag, depth)
+    if (leftOutDepth !== undefined) return
+    if (tag.local === 'style') {
+      requirePlainStyle(tag)
+      styleDepth = depth
+      return
     }
+    const attributes = attributesOf(tag)
+    const style = parseDeclarations(attributes.get('style') ?? '', `style in <${tag.name}>`)
+    attributes.delete('style')
+    const element: SvgElement = {
+      ...{ name: tag.local, attributes, style, parent },
+      children: [],
+      textLength: 0
+    }
+    parent?.children.push(element)
+    root ??= element
+    parent = element
     close()
-    written += `<${tag.local}${depth === 1 ? ` xmlns="${svgNamespace}"` : ''}${attributesOf(tag)}`
+    written += `<${tag.local}${depth === 1 ? ` xmlns="${svgNamespace}"` : ''}`
+    if (style.length > 0) attributes.set('style', writeDeclarations(style))
+    for (const [name, value] of attributes) written += ` ${name}="${escapeAttribute(value)}"`
+    attributes.delete('style')
     open = true
   })
   parser.on('closetag', tag => {
     depth--
-    ancestors.pop()
-    written += open ? '/>' : `</${tag.local}>`
-    open = false
+    if (styleDepth !== undefined) {
+      const parsed = parseStyleSheet(css)
+      rules.push(...parsed)
+      if (parsed.length > 0) {
+        close()
+        written += `<style>${escapeXml(writeStyleSheet(parsed))}</style>`
+      }
+      css = ''
+      styleDepth = undefined
+    } else if (leftOutDepth === undefined) {
+      written += open ? '/>' : `</${tag.local}>`
+      open = false
+      parent = parent?.parent
+    } else if (depth < leftOutDepth) leftOutDepth = undefined
   })
   parser.on('text', content => {
-    const kept = content.trim()
-    if (depth === 0 || kept === '') return
-    close()
-    written += escapeXml(content)
+    if (styleDepth !== undefined) css += content
+    else if (parent && leftOutDepth === undefined && content.trim() !== '') {
+      close()
+      written += escapeXml(content)
+      parent.textLength += content.length
+    }
   })
   // saxes skips comments, so the result contains none
   parser.write(text).close()
-  if (elements === 0) throw new Refused('XML')
-  // ten nested levels with ten copies each would draw ten billion shapes
-  const nested = [...used].find(id => withUse.has(id))
-  if (nested !== undefined) throw new Refused(`<use> of #${nested}`)
+  if (!root) throw new RefusedPart('XML')
+  if (drawingCost(root, rules) === undefined) throw new RefusedPart('…', 'svg_cost')
   return written
 }
 
+function isEncoding(name: string): boolean {
+  try {
+    return new TextDecoder(name).encoding !== ''
+  } catch {
+    return false
+  }
+}
+
+/** Returns whether an element is one that design tools write for themselves. */
+function isLeftOut(tag: SaxesTagNS, depth: number): boolean {
+  return depth > 1 && (!drawnNamespaces.has(tag.uri) || isMetadata(tag))
+}
+
+function isMetadata({ uri, local }: SaxesTagNS): boolean {
+  return uri === svgNamespace && local === 'metadata'
+}
+
 function refuseElement(tag: SaxesTagNS, depth: number): void {
-  const isKnown = tag.uri === svgNamespace && tag.prefix === '' && allowedElements.has(tag.local)
-  if (!isKnown || (depth === 1) !== (tag.local === 'svg')) throw new Refused(`<${tag.name}>`)
+  const isKnown = tag.uri === svgNamespace && allowedElements.has(tag.local)
+  if (!isKnown || (depth === 1) !== (tag.local === 'svg')) throw new RefusedPart(`<${tag.name}>`)
 }
 
-function attributesOf(tag: SaxesTagNS): string {
-  let hasHref = false
-  return Object.values(tag.attributes)
-    .filter(({ prefix, name }) => prefix !== 'xmlns' && name !== 'xmlns')
-    .map(({ name, local, prefix, uri, value }) => {
-      const shown = `${name} in <${tag.name}>`
-      const isHref = local === 'href' && (prefix === '' || uri === xlinkNamespace)
-      if (isHref) {
-        // `href` and `xlink:href` are both written as `href`, and an element must not have the same
-        // attribute twice
-        if (hasHref) throw new Refused(shown)
-        hasHref = true
-        if (!referring.has(tag.local) || !/^#[\w.-]+$/.test(value)) throw new Refused(shown)
-        return ` href="${value}"`
+function requirePlainStyle({ attributes }: SaxesTagNS): void {
+  const { type = 'text/css', media = 'all' } = Object.fromEntries(
+    Object.values(attributes).map(({ name, value }) => [name, value.trim().toLowerCase()])
+  )
+  if (type !== 'text/css' && type !== '') throw new RefusedPart('type in <style>')
+  if (media !== 'all' && media !== 'screen' && media !== '')
+    throw new RefusedPart('media in <style>')
+}
+
+/** Returns the attributes that are kept. Throws for an attribute that is not allowed. */
+function attributesOf(tag: SaxesTagNS): Map<string, string> {
+  const kept = new Map<string, string>()
+  for (const { name, local, prefix, uri, value } of Object.values(tag.attributes)) {
+    const shown = `${name} in <${tag.name}>`
+    if (local === 'href' && (prefix === '' || uri === xlinkNamespace)) {
+      // `href` and `xlink:href` are both written as `href`, and an element must not have the same
+      // attribute twice
+      if (kept.has('href') || !referring.has(tag.local) || !fragment.test(value)) {
+        throw new RefusedPart(shown)
       }
-      if (prefix !== '' || !allowedAttributes.has(local)) throw new Refused(shown)
-      if (!isHarmless(local, value)) throw new Refused(shown)
-      return ` ${local}="${escapeXml(value)
-        .replaceAll('"', '&quot;')
-        .replace(/[\t\n]/g, numbered)}"`
-    })
-    .join('')
+      kept.set('href', value)
+    } else if (prefix !== '') {
+      if (name === 'xml:base' || drawnNamespaces.has(uri)) throw new RefusedPart(shown)
+    } else if (allowedAttributes.has(name)) {
+      if (name !== 'style') {
+        if (!isHarmless(value)) throw new RefusedPart(shown)
+        requireDrawable(name, value.trim(), shown)
+      }
+      kept.set(name, value)
+    } else if (!isInert(name)) throw new RefusedPart(shown)
+  }
+  return kept
 }
 
-/**
- * Returns whether the value of an attribute loads nothing from outside the picture. The only
- * allowed reference is `url(#id)`. CSS escapes and comments are refused, because they could hide a
- * forbidden reference.
- */
-function isHarmless(name: string, value: string): boolean {
-  if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
-  if (/expression\s*\(|image(?:-set)?\s*\(|src\s*\(/i.test(value)) return false
-  if (name === 'style' && !/^[\w\s:;#.,%()'"+-]*$/.test(value)) return false
-  const addresses = value.match(/url\s*\(/gi)?.length ?? 0
-  return addresses === (value.match(/url\(\s?(['"]?)#[\w.-]{1,100}\1\s?\)/g)?.length ?? 0)
+function isInert(name: string): boolean {
+  return name === 'xmlns' || /^data-[\w.-]*$/.test(name) || inertAttributes.has(name)
+}
+
+function escapeAttribute(value: string): string {
+  return escapeXml(value)
+    .replaceAll('"', '&quot;')
+    .replace(/[\t\n]/g, numbered)
 }
 
 function escapeXml(text: string): string {
@@ -184,11 +290,11 @@ function numbered(char: string): string {
 }
 
 /**
- * The elements that a logo or favicon may contain: shapes, paint and simple filters. On purpose
- * there are no scripts, links, foreign content, animations, style sheets or raster images.
+ * The elements that a logo or favicon may contain: shapes, paint, simple filters and plain style
+ * sheets. On purpose there are no scripts, links, foreign content, animations or raster images.
  */
 const allowedElements = new Set(
-  `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath
+  `svg g defs style symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath
    linearGradient radialGradient stop clipPath mask pattern marker filter feBlend feColorMatrix
    feComponentTransfer feComposite feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR
    feGaussianBlur feMerge feMergeNode feMorphology feOffset feTurbulence`.split(/\s+/)
@@ -196,21 +302,25 @@ const allowedElements = new Set(
 
 const referring = new Set(['use', 'textPath', 'linearGradient', 'radialGradient', 'pattern'])
 
-const allowedAttributes = new Set(
-  `id class style viewBox width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate
-   transform version preserveAspectRatio role aria-label aria-hidden aria-labelledby focusable lang
-   fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
-   stroke-miterlimit stroke-dasharray stroke-dashoffset color opacity display visibility overflow
-   clip-path clip-rule clipPathUnits mask mask-type maskUnits maskContentUnits filter filterUnits
-   primitiveUnits flood-color flood-opacity lighting-color color-interpolation
-   color-interpolation-filters paint-order vector-effect shape-rendering text-rendering
-   image-rendering mix-blend-mode isolation transform-origin
-   gradientUnits gradientTransform spreadMethod offset stop-color stop-opacity
+const allowedAttributes = new Set([
+  ...drawingAttributes,
+  ...`id class style viewBox x1 y1 x2 y2 fx fy fr points dx dy rotate
+   version preserveAspectRatio role aria-label aria-hidden aria-labelledby focusable lang
+   clipPathUnits maskUnits maskContentUnits filterUnits
+   gradientUnits gradientTransform spreadMethod offset
    patternUnits patternContentUnits patternTransform
-   marker-start marker-mid marker-end markerUnits markerWidth markerHeight orient refX refY
-   font-family font-size font-size-adjust font-stretch font-style font-variant font-weight
-   letter-spacing word-spacing text-anchor text-decoration dominant-baseline alignment-baseline
-   baseline-shift writing-mode textLength lengthAdjust startOffset method spacing pathLength
+   markerUnits markerWidth markerHeight orient refX refY
+   textLength lengthAdjust startOffset method spacing pathLength
    in in2 result mode type values operator k1 k2 k3 k4 stdDeviation edgeMode radius baseFrequency
    numOctaves seed stitchTiles tableValues slope intercept amplitude exponent`.split(/\s+/)
+])
+
+/** Attributes of design tools, and of SVG itself, that change nothing in an image. */
+const inertAttributes = new Set(
+  `aria-describedby aria-roledescription baseProfile color-profile color-rendering contentScriptType
+   contentStyleType cursor enable-background externalResourcesRequired fill-color
+   font-variant-ligatures font-feature-settings glyph-orientation-horizontal
+   glyph-orientation-vertical kerning line-height nodetypes p-id pointer-events requiredFeatures
+   shape-padding solid-color solid-opacity t tabindex text-align text-indent text-overflow
+   text-transform title white-space zoomAndPan`.split(/\s+/)
 )

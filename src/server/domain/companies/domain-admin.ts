@@ -22,6 +22,7 @@ import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { parseStoredTheme } from './canonical-svg.ts'
 import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,
@@ -160,7 +161,7 @@ export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
     .executeTakeFirst()
   if (!row) throw domainNotFoundError()
   const count = await countCoveredHostsOfOthers(tx, row.host)
-  return { ...domainOf(row), theme: Theme.parse(row.theme), covers: { count, hosts: [] } }
+  return { ...domainOf(row), theme: parseStoredTheme(row.theme), covers: { count, hosts: [] } }
 }
 
 /** Returns how many hosts of other companies are proved only by the company's domain `host`. */

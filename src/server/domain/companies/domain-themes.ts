@@ -15,7 +15,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type ExpectedVersion, requireVersion } from '../versions/versions.ts'
-import { canonicalizeThemePictures } from './canonical-svg.ts'
+import { canonicalizeThemePictures, parseStoredTheme } from './canonical-svg.ts'
 import {
   type DomainCall,
   type DomainRow,
@@ -254,7 +254,7 @@ async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
 }
 
 function withCorrections(stored: unknown) {
-  const theme = Theme.parse(stored)
+  const theme = parseStoredTheme(stored)
   return { theme, corrections: colorCorrections(theme.colors) }
 }
 

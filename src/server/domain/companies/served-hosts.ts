@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
-import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
+import { Colors, type DomainConfig, HostName, Locale } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { SuspensionMark } from '../../db/schema.ts'
 import { inCompany, inNoCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { parseStoredTheme } from './canonical-svg.ts'
 import type { DomainRow } from './domain-rows.ts'
 import { isLocalhost } from './host-names.ts'
 
@@ -428,7 +429,7 @@ export function isLeftLocalhost(table: 'domain' | 'first'): RawBuilder<boolean> 
 }
 
 function configOf(row: HostRow): DomainConfig {
-  const theme = Theme.parse(row.theme)
+  const theme = parseStoredTheme(row.theme)
   return {
     id: row.domain_id,
     name: row.name,

@@ -85,12 +85,12 @@ export async function getDeposit(
 
 /**
  * Returns the properties of a deposit's file: the tag (keyed hash of the bytes) under which it is
- * stored, its size, name, type and digest. Throws `not_found` if the deposit stores no bytes.
+ * stored, its size, name, type and digest, and whether it is the reduced copy of a picture. Throws `not_found` if the deposit stores no bytes.
  */
 export async function getStoredFileMetadata(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
-): Promise<{ tag: Buffer; size: number; name: string; media_type: string; sha256: Uint8Array }> {
+): Promise<StoredFileMetadata> {
   return inCompany(deps.db, input.company_id, async tx => {
     const { blob_tag: tag, size } = await find(tx, input)
     const value = await valuesOf(tx, deps, input)
@@ -102,9 +102,19 @@ export async function getStoredFileMetadata(
       size,
       name: value('name'),
       media_type: value('media'),
-      sha256: parseDigest(value('stored'))
+      sha256: parseDigest(value('stored')),
+      isReduced: value('transform') !== ''
     }
   })
+}
+
+export interface StoredFileMetadata {
+  tag: Buffer
+  size: number
+  name: string
+  media_type: string
+  sha256: Uint8Array
+  isReduced: boolean
 }
 
 async function valuesOf(

@@ -1,5 +1,6 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
+import type { CellSeparator } from '../../../core/csv/cells.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
@@ -10,6 +11,7 @@ import { type RequestFilter, readRequests, requireVisibleFilterCategory } from '
 
 interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
   locale: 'en' | 'fr'
+  format: ExportFormat
 }
 
 /**
@@ -18,12 +20,12 @@ interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'cal
  */
 export function exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
-  { locale, caller, ...filter }: ExportInput
+  { locale, format, caller, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
   const { company_id } = filter
   const names = new Map<string, string>()
   return exportCsv(deps, {
-    ...{ company_id, caller, columns },
+    ...{ company_id, caller, ...format },
     pageRows: { alone: 200, whenContended: 20 },
     async readPage(tx, page) {
       const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
@@ -42,33 +44,6 @@ export function exportRequests(
   })
 }
 
-type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
-
-const columns: Record<string, (request: ExportedRequest) => string | number | undefined> = {
-  id: request => request.id,
-  kind: request => request.kind,
-  created: request => request.created,
-  state: request => request.state,
-  code: request => request.code,
-  name: request => request.name,
-  category: request => request.category,
-  category_id: request => request.category_id,
-  size: request => request.size,
-  reduced_from_bytes: request => request.reduced_from?.bytes,
-  media_type: request => request.media_type,
-  store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
-  deposit_id: request => request.deposit_id,
-  sha256: request => request.sha256,
-  stored_sha256: request => request.stored_sha256,
-  leaf_hash: request => request.leaf_hash,
-  rung: request => request.rung,
-  verdict: request => request.verdict,
-  match: request => request.match,
-  asked: request => request.items?.asked,
-  authentic: request => request.items?.authentic,
-  not_found: request => request.items?.not_found
-}
-
 /**
  * The fingerprints (SHA-256, hex) of a deposit. `sha256` is that of the file that the person chose.
  * `stored_sha256` is that of the reduced copy, or undefined if no reduced copy was made.
@@ -76,6 +51,18 @@ const columns: Record<string, (request: ExportedRequest) => string | number | un
 interface Digests {
   sha256: string
   stored_sha256: string | undefined
+}
+
+/** A request as an export shows it: with its fingerprints and the name of its category. */
+export type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
+
+/**
+ * The columns of an export by their headings. The first six are id, kind, time, state, reason and
+ * name, because the browser adds the names of verified files to the sixth.
+ */
+export interface ExportFormat {
+  columns: Record<string, (request: ExportedRequest) => string | number | undefined>
+  separator: CellSeparator
 }
 
 async function readDigests(

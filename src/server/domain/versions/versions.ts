@@ -2,22 +2,22 @@ import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
  * The version of an object, such as a group, that the caller of a change has seen. The caller need
- * not name one.
+ * not name one, and may name several.
  */
 export interface ExpectedVersion {
   /**
-   * The version that the caller has seen. The change is refused if the object has another version
-   * now. Undefined accepts every version.
+   * The change is refused if the object has none of these versions now. Undefined accepts every
+   * version.
    */
-  version: number | undefined
+  version: readonly number[] | undefined
 }
 
 /**
- * Throws `changed_meanwhile` if the version that a caller expects (`If-Match`) is not the present
- * one, because somebody else has changed the object since.
+ * Throws `changed_meanwhile` if the present version is none of those that a caller expects
+ * (`If-Match`), because somebody else has changed the object since.
  */
-export function requireVersion(present: number, expected: number | undefined): void {
-  if (expected === undefined || expected === present) return
+export function requireVersion(present: number, expected: readonly number[] | undefined): void {
+  if (expected === undefined || expected.includes(present)) return
   throw new AppError('changed_meanwhile', `It was changed meanwhile: the version is ${present}`)
 }
 
@@ -26,6 +26,6 @@ export function requireVersion(present: number, expected: number | undefined): v
  * version. Such a caller may have overwritten a change without having seen it. Otherwise returns
  * `{}`.
  */
-export function missingVersionNote(expected: number | undefined): { if_match?: 'none' } {
+export function missingVersionNote(expected: readonly number[] | undefined): { if_match?: 'none' } {
   return expected === undefined ? { if_match: 'none' } : {}
 }

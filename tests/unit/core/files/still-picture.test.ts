@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isStillPicture } from '../../../../src/core/files/still-picture.ts'
+import { isStillPicture, vanishesOnWhite } from '../../../../src/core/files/still-picture.ts'
 
 const text = (letters: string) => Buffer.from(letters, 'latin1')
 const frame = Buffer.from([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0])
@@ -47,4 +47,33 @@ test('ends on whatever stands behind a first word that it knows', () => {
       expect(isStillPicture(bytes)).toBeTypeOf('boolean')
     }
   }
+})
+
+test('knows a photo with a video, which phones append to it', () => {
+  const photo = [0xff, 0xd8, 0xff, 0xe0, ...Array(40).fill(7), 0xff, 0xd9]
+  const video = [0, 0, 0, 0x18, ...Buffer.from('ftypmp42'), 0, 0, 0, 0]
+  const box = (name: string, size: number) => [
+    0,
+    0,
+    0,
+    size,
+    ...Buffer.from(name),
+    ...Array(size - 8).fill(0)
+  ]
+  const heic = [0, 0, 0, 16, ...Buffer.from('ftypheic'), 0, 0, 0, 0, ...box('meta', 20)]
+  const isStill = (bytes: number[]) => isStillPicture(new Uint8Array(bytes))
+  expect(isStill(photo)).toBe(true)
+  expect(isStill([...photo, ...Buffer.from('a text about ftypes')])).toBe(true)
+  expect(isStill([...photo, ...video])).toBe(false)
+  expect(isStill([...heic, ...box('mdat', 12)])).toBe(true)
+  expect(isStill([...heic, ...box('mdat', 12), ...box('mpvd', 12)])).toBe(false)
+})
+
+test.each([
+  ['a white drawing on nothing', [255, 255, 255, 255], [0, 0, 0, 0], true],
+  ['a black drawing on nothing', [0, 0, 0, 255], [0, 0, 0, 0], false],
+  ['a white drawing on blue', [255, 255, 255, 255], [0, 0, 255, 255], false],
+  ['nothing at all', [0, 0, 0, 0], [0, 0, 0, 0], false]
+])('knows what would vanish on white: %s', (_name, one, other, expected) => {
+  expect(vanishesOnWhite(new Uint8ClampedArray([...one, ...other]))).toBe(expected)
 })

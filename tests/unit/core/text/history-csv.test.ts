@@ -14,7 +14,7 @@ test('puts names of checked files into their rows, quoted and inert, and changes
     [other, 'verify', '2026-05-03T12:00:00.000Z', 'done', undefined, undefined, 2],
     [deposit, 'deposit', '2026-05-03T12:00:00.000Z', 'done', undefined, `a "b", ${one},verify`, 2]
   ]
-    .map(csvRecord)
+    .map(cells => csvRecord(cells))
     .join('')
   const names = new Map([
     [one, ['=1+1, "x".pdf']],
@@ -26,6 +26,23 @@ test('puts names of checked files into their rows, quoted and inert, and changes
   )
   expect(head).toBe('\ufeffid,kind,created,state,code,name,size')
   expect(first).toBe(`${one},verify,2026-05-03T12:00:00.000Z,done,,"'=1+1, ""x"".pdf",2`)
-  expect(second).toBe(`${many},verify,2026-05-03T12:00:00.000Z,done,,a.pdf; b.pdf,2`)
+  expect(second).toBe(`${many},verify,2026-05-03T12:00:00.000Z,done,,"a.pdf, b.pdf",2`)
   expect(`${third}\r\n${fourth}\r\n${end}`).toBe(csv.split('\r\n').slice(3).join('\r\n'))
+})
+
+test('finds the rows of a file for French spreadsheets too', () => {
+  const csv = [
+    ['Référence', 'Type', 'Date', 'État', 'Motif', 'Nom', 'Taille'],
+    [one, 'Vérification', '27/11/2026 13:39:29', 'Vérifié', undefined, undefined, 1],
+    [many, 'Vérification', '27/11/2026 13:39:29', 'Échec', 'Pas ; ici, non', undefined, 1]
+  ]
+    .map(cells => csvRecord(cells, ';'))
+    .join('')
+  const names = new Map([
+    [one, ['a;b.pdf']],
+    [many, ['c.pdf']]
+  ])
+  const [, first, second] = addFileNames(csv, names).split('\r\n')
+  expect(first).toBe(`${one};Vérification;27/11/2026 13:39:29;Vérifié;;"a;b.pdf";1`)
+  expect(second).toBe(`${many};Vérification;27/11/2026 13:39:29;Échec;"Pas ; ici, non";c.pdf;1`)
 })

@@ -6,7 +6,10 @@ import {
   canonicalizeSvg,
   canonicalizeThemePictures
 } from '../../../../../src/server/domain/companies/canonical-svg.ts'
+import { maxDrawingCost } from '../../../../../src/server/domain/companies/svg-drawing-cost.ts'
 import { demoTheme } from '../../../../../src/server/domain/demo/demo-theme.ts'
+import { designToolPictures } from '../../../../helpers/design-tool-pictures.ts'
+import { nestedPictures } from '../../../../helpers/nested-pictures.ts'
 import {
   goodPictures as good,
   hostilePictures as hostile,
@@ -21,9 +24,7 @@ describe('a picture', () => {
     expect(hostile.length).toBeGreaterThanOrEqual(100)
     for (const [what, text] of hostile) {
       const refusal = refusalOf(text)
-      expect
-        .soft(refusal?.fields?.['logo'], text.slice(0, 120))
-        .toMatchObject({ rule: 'svg', limit: what })
+      expect.soft(refusal?.fields?.['logo'], text.slice(0, 120)).toMatchObject({ limit: what })
       expect(refusal?.status).toBe(422)
     }
   })
@@ -42,6 +43,98 @@ describe('a picture', () => {
         'logo'
       )
     ).toBe(`<svg ${svgNamespaceAttribute} viewBox="0 0 1 1"><path d="M0 0"/></svg>`)
+  })
+
+  test.each(designToolPictures)('of a design tool is accepted: %s', (_tool, text) => {
+    const canonical = canonicalizeSvg(text, 'logo')
+    expect(canonicalizeSvg(canonical, 'logo')).toBe(canonical)
+    expect(canonical).not.toMatch(/inkscape|sodipodi|serif|sketch|data-|metadata|<!|<\?|xml:/i)
+  })
+
+  test('keeps the styles of its classes, and leaves out what no browser draws', () => {
+    const written = (text: string) => canonicalizeSvg(svg(text), 'logo').replace(/^<svg [^>]*>/, '')
+    expect(written('<style>.a , .b{fill:red;-x-y:1;}\n#c>g{}</style><g class="a"/>')).toBe(
+      '<style>.a,.b{fill:red}</style><g class="a"/></svg>'
+    )
+    expect(written('<g style="fill:red;enable-background:new;;stroke : rgb(1, 2, 3)"/>')).toBe(
+      '<g style="fill:red;stroke:rgb(1, 2, 3)"/></svg>'
+    )
+    expect(written('<metadata><a xmlns="x:y"><?x y?>b</a></metadata><g data-a="b"/>')).toBe(
+      '<g/></svg>'
+    )
+  })
+
+  test('costs what its references draw, however they are nested', () => {
+    const rect = '<rect width="9" height="9"/>'
+    const costly: [string, string][] = [
+      ['uses', `<g id="a">${rect.repeat(60)}</g>${'<use href="#a"/>'.repeat(60)}`],
+      ['itself', '<g id="a"><use href="#a"/></g>'],
+      [
+        'each other',
+        '<mask id="a"><g mask="url(#b)"/></mask><mask id="b"><g mask="url(#a)"/></mask><g mask="url(#a)"/>'
+      ],
+      [
+        'patterns',
+        `<pattern id="a" width="4" height="4" patternUnits="userSpaceOnUse">${'<rect fill="url(#b)"/>'.repeat(20)}</pattern><pattern id="b" width="1" height="1" patternUnits="userSpaceOnUse">${rect.repeat(20)}</pattern>${'<rect fill="url(#a)"/>'.repeat(20)}`
+      ],
+      [
+        'a tile of a hundred screens',
+        '<pattern id="a" width="9999" height="9999" patternUnits="userSpaceOnUse"/><rect fill="url(#a)"/>'
+      ],
+      [
+        'an inherited pattern',
+        `<pattern id="a" width="1" height="1" patternUnits="userSpaceOnUse">${rect.repeat(30)}</pattern><g fill="url(#a)">${rect.repeat(90)}</g>`
+      ],
+      [
+        'a pattern through a use',
+        `<pattern id="a" width="1" height="1" patternUnits="userSpaceOnUse">${rect.repeat(30)}</pattern><g id="b">${rect.repeat(90)}</g><use href="#b" fill="url(#a)"/>`
+      ],
+      [
+        'a pattern of a style',
+        `<style>.a{mask:url(#a)}</style><mask id="a">${rect}</mask>${'<g class="a"/>'.repeat(90)}`
+      ],
+      [
+        'filtered copies',
+        `<filter id="f"><feGaussianBlur stdDeviation="1"/></filter><g id="a">${'<rect filter="url(#f)"/>'.repeat(9)}</g>${'<use href="#a"/>'.repeat(9)}`
+      ],
+      [
+        'a wide blur',
+        '<filter id="f"><feGaussianBlur stdDeviation="500"/></filter><rect filter="url(#f)"/>'
+      ],
+      [
+        'an enlarged blur',
+        '<filter id="f"><feGaussianBlur stdDeviation="1"/></filter><g transform="scale(900)"><rect filter="url(#f)"/></g>'
+      ],
+      [
+        'thick lines',
+        '<filter id="f"><feMorphology operator="dilate" radius="300"/></filter><rect filter="url(#f)"/>'
+      ],
+      [
+        'markers on a long line',
+        `<marker id="a">${rect.repeat(9)}</marker><path marker-mid="url(#a)" d="M0 0${'L9 9'.repeat(500)}"/>`
+      ],
+      ['tiny dashes', '<path stroke="red" stroke-dasharray=".0001" d="M0 0H200"/>'],
+      [
+        'dashes of a stated length',
+        '<path stroke="red" stroke-dasharray="1" pathLength="1e9" d="M0 0H200"/>'
+      ],
+      ['layers in layers', '<g opacity=".9">'.repeat(50) + '</g>'.repeat(50)]
+    ]
+    for (const [what, inside] of costly) {
+      const refusal = refusalOf(svg(inside, `viewBox="0 0 200 40"`))
+      expect.soft(refusal?.fields?.['logo']?.rule, what).toBe('svg_cost')
+    }
+  })
+
+  test('that is accepted draws no more than it may: 500 nested ones', () => {
+    const accepted = nestedPictures(500).filter(text => !refusalOf(text))
+    expect(accepted.length).toBeGreaterThan(100)
+    for (const text of accepted) expect(shapesDrawn(text)).toBeLessThanOrEqual(maxDrawingCost)
+  })
+
+  test('with entities is refused in words of its own', () => {
+    const refusal = refusalOf(`<!DOCTYPE svg [<!ENTITY a "b">]>${svg('')}`)
+    expect(refusal?.fields?.['logo']).toMatchObject({ rule: 'svg_entities' })
   })
 
   test('names its field of the theme', () => {
@@ -81,6 +174,10 @@ describe('a picture', () => {
       '<use',
       '<a',
       ' style="',
+      '<style>',
+      '</style>',
+      '.a{',
+      '}',
       'x:y',
       ';',
       ' xmlns="http://www.w3.org/1999/xhtml"',
@@ -133,6 +230,22 @@ describe('a picture', () => {
     expect(read).toBeGreaterThan(500)
   })
 })
+
+/** Counts the shapes that a nested picture draws, by writing out every reference. */
+function shapesDrawn(text: string): number {
+  const inside = new Map(
+    [...text.matchAll(/<(\w+) id="(l\d)"[^>]*>(.*?)<\/\1>(?=<\w+ id="l\d"|<\/svg>)/g)].map(
+      ([, , id = '', content = '']) => [id, content]
+    )
+  )
+  const [drawn = ''] = text.split(/<\w+ id="l1"/)
+  const count = (content: string): number => {
+    const shapes = content.match(/<(rect|circle|path|text)\b/g)?.length ?? 0
+    const references = [...content.matchAll(/#(l\d)/g)].map(([, id = '']) => inside.get(id) ?? '')
+    return references.reduce((sum, each) => sum + count(each), shapes)
+  }
+  return count(drawn)
+}
 
 function refusalOf(text: string): AppError | undefined {
   try {

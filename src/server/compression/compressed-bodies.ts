@@ -78,6 +78,29 @@ export function sendCompressed(
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
+/**
+ * Returns the same as a `Response`, for an endpoint of the API. `ifNoneMatch` and `acceptEncoding`
+ * are headers of the request.
+ */
+export function compressedResponse(
+  request: { ifNoneMatch: string | undefined; acceptEncoding: string | undefined },
+  headers: Record<string, string>,
+  encoded: CompressedBody
+): Response {
+  const { 'content-type': type = '', ...kept } = headers
+  const always = { ...kept, etag: encoded.etag, vary: 'Accept-Encoding' }
+  if (includesEtag(request.ifNoneMatch, encoded.etag))
+    return new Response(null, { status: 304, headers: always })
+  const [encoding, body] = choose(request.acceptEncoding, encoded)
+  return new Response(new Uint8Array(body), {
+    headers: {
+      ...always,
+      'content-type': type,
+      ...(encoding ? { 'content-encoding': encoding } : {})
+    }
+  })
+}
+
 function choose(
   header: string | string[] | undefined,
   encoded: CompressedBody

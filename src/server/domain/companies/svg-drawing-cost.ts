@@ -1,0 +1,345 @@
+import { type Declaration, mayApply, type StyleRule } from './svg-styles.ts'
+import { referencesIn } from './svg-values.ts'
+
+/** An element of a picture, as far as it matters for drawing. */
+export interface SvgElement {
+  name: string
+  attributes: ReadonlyMap<string, string>
+  style: readonly Declaration[]
+  children: SvgElement[]
+  parent: SvgElement | undefined
+  textLength: number
+}
+
+/**
+ * The most that a picture may cost. One unit is about as much work for a browser as one plain shape.
+ * `bench/pictures.ts` measures how long browsers draw pictures that cost as much as they may.
+ */
+export const maxDrawingCost = 3000
+
+/**
+ * Counts what drawing a picture costs a browser, as the browser does it: every reference draws the
+ * referenced content again. Returns undefined if it costs more than `maxDrawingCost`, which is also
+ * the case if an element refers to itself.
+ */
+export function drawingCost(root: SvgElement, rules: readonly StyleRule[]): number | undefined {
+  const drawing = new Drawing(root, rules)
+  try {
+    drawing.draw(root, { scale: scaleOfPicture(root), layers: 0, inherited: noPaint })
+    return drawing.cost
+  } catch (cause) {
+    if (cause instanceof TooCostly) return undefined
+    throw cause
+  }
+}
+
+/** The size at which pictures are drawn, in device pixels: the logo on a screen of two per pixel. */
+const shown = { w: 400, h: 80 }
+
+class TooCostly extends Error {}
+
+/** What shapes get from the elements around them: references, and the lengths of dashes. */
+type Inherited = Readonly<Record<(typeof inheritedNames)[number], readonly string[]>>
+const inheritedNames = [
+  'fill',
+  'stroke',
+  'marker',
+  'marker-start',
+  'marker-mid',
+  'marker-end',
+  'stroke-dasharray'
+] as const
+// as: Object.fromEntries loses the names
+const noPaint = Object.fromEntries(inheritedNames.map(name => [name, []])) as unknown as Inherited
+
+interface Context {
+  /** Device pixels for one unit of the element's lengths. Infinity if it is not known. */
+  scale: number
+  /** The number of layers inside which the element is drawn. */
+  layers: number
+  inherited: Inherited
+}
+
+const shapes = new Set(
+  'path rect circle ellipse line polyline polygon text tspan textPath'.split(' ')
+)
+const groups = new Set(['svg', 'g', 'use', ...shapes])
+
+class Drawing {
+  cost = 0
+  readonly #rules: readonly StyleRule[]
+  readonly #byId = new Map<string, SvgElement>()
+  readonly #values = new Map<SvgElement, Map<string, string[]>>()
+
+  constructor(root: SvgElement, rules: readonly StyleRule[]) {
+    this.#rules = rules
+    const index = (element: SvgElement) => {
+      const id = element.attributes.get('id')
+      if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, element)
+      for (const child of element.children) index(child)
+    }
+    index(root)
+  }
+
+  draw(element: SvgElement, context: Context): void {
+    // the content of other elements, such as <defs>, is drawn only where it is referred to
+    this.#spend(1)
+    if (!groups.has(element.name)) return
+    const here = this.#enter(element, context)
+    if (shapes.has(element.name)) this.#paint(element, here)
+    if (element.name === 'use') this.#drawReferenced(this.#hrefOf(element), here)
+    else for (const child of element.children) this.draw(child, here)
+  }
+
+  /** Counts the layers of an element, and returns the context of its content. */
+  #enter(element: SvgElement, context: Context): Context {
+    const own = (name: string) => this.#own(element, name)
+    const scale = context.scale * scaleOf(element.attributes.get('transform') ?? '')
+    const clips = own('clip-path').flatMap(referencesIn)
+    const masks = own('mask').flatMap(referencesIn)
+    const filters = own('filter').flatMap(referencesIn)
+    const isLayer =
+      masks.length + filters.length > 0 ||
+      own('opacity').some(value => value.trim() !== '1') ||
+      own('mix-blend-mode').length + own('isolation').length > 0
+    const layers = context.layers + (isLayer ? 1 : 0)
+    if (isLayer) this.#spend(layerCost * layers)
+    const inherited = this.#inherit(element, context.inherited)
+    const here = { scale, layers, inherited }
+    for (const id of clips) {
+      this.#spend(clipCost)
+      this.#drawContent(id, here)
+    }
+    for (const id of masks) {
+      this.#spend(maskCost)
+      this.#drawContent(id, here)
+    }
+    for (const id of filters) this.#applyFilter(id, scale)
+    return here
+  }
+
+  /** Counts the outline, the paint and the markers of a shape. */
+  #paint(element: SvgElement, context: Context): void {
+    const outline = ['d', 'points'].flatMap(name => this.#own(element, name)).join(' ')
+    this.#spend((outline.length + element.textLength) / bytesPerUnit)
+    if (element.textLength > 0) this.#spend(textCost)
+    const { inherited } = context
+    const extent = extentOf(element, outline)
+    for (const id of [...inherited.fill, ...inherited.stroke].flatMap(referencesIn)) {
+      this.#applyPaint(id, context, extent)
+    }
+    for (const dashes of inherited['stroke-dasharray']) {
+      this.#spend(dashCount(dashes, 8 * extent, element) * dashCost)
+    }
+    const corners = Math.max(2, outline.match(/\d+/g)?.length ?? 0)
+    const { marker } = inherited
+    const ends = [...inherited['marker-start'], ...inherited['marker-end']].flatMap(referencesIn)
+    const all = [...inherited['marker-mid'], ...marker].flatMap(referencesIn)
+    for (const id of ends) this.#drawContent(id, context)
+    for (const id of all) for (let at = 0; at < corners; at++) this.#drawContent(id, context)
+  }
+
+  /** Counts a gradient or a pattern, for a shape that has the size `extent` at most. */
+  #applyPaint(id: string, context: Context, extent: number): void {
+    const paint = this.#byId.get(id)
+    if (!paint) return
+    this.#spend(paintCost + paint.children.length)
+    const parent = this.#hrefOf(paint)
+    if (parent !== undefined) this.#applyPaint(parent, context, extent)
+    if (paint.name !== 'pattern') return
+    const scale = context.scale * scaleOf(paint.attributes.get('patternTransform') ?? '')
+    const isInUnits = paint.attributes.get('patternUnits') === 'userSpaceOnUse'
+    const sideOf = (name: 'width' | 'height') => {
+      const side = lengthOf(
+        paint.attributes.get(name) ?? '0',
+        isInUnits ? shown.w / context.scale : 1
+      )
+      return (isInUnits ? side : side * extent) * scale
+    }
+    this.#spend((tileCost * sideOf('width') * sideOf('height')) / (shown.w * shown.h))
+    this.#drawContent(id, context)
+  }
+
+  /** Counts a filter. What it blurs or thickens has to be drawn that far beyond the picture. */
+  #applyFilter(id: string, scale: number): void {
+    const filter = this.#byId.get(id)
+    if (filter?.name !== 'filter') return
+    for (const { name, attributes } of filter.children) {
+      const reach = (text: string | undefined) => {
+        const numbers = numbersIn(text ?? '0').map(Math.abs)
+        const reached = Math.max(0, ...numbers)
+        return reached === 0 ? 0 : reached * scale
+      }
+      const far = 3 * reach(attributes.get('stdDeviation'))
+      const radius = reach(attributes.get('radius'))
+      const area = (1 + (2 * far) / shown.w) * (1 + (2 * far) / shown.h)
+      const isBlur = name === 'feGaussianBlur' || name === 'feDropShadow'
+      if (isBlur) this.#spend(blurCost * area)
+      else if (name === 'feMorphology') this.#spend(blurCost * (1 + radius / 4))
+      else if (name === 'feTurbulence') this.#spend(turbulenceCost)
+      else this.#spend(filterCost)
+    }
+  }
+
+  /** Draws the children of a clip path, mask, pattern or marker. */
+  #drawContent(id: string, context: Context): void {
+    const target = this.#byId.get(id)
+    if (!target) return
+    this.#spend(1)
+    const inside = {
+      scale: hasOwnUnits(target) ? Number.POSITIVE_INFINITY : context.scale,
+      layers: context.layers + 1,
+      inherited: this.#inheritedIn(target)
+    }
+    const here = this.#enter(target, inside)
+    for (const child of target.children) this.draw(child, here)
+  }
+
+  /** Draws what a `<use>` refers to. */
+  #drawReferenced(id: string | undefined, context: Context): void {
+    const target = id === undefined ? undefined : this.#byId.get(id)
+    if (!target) return
+    if (target.name !== 'symbol') {
+      this.draw(target, context)
+      return
+    }
+    this.#spend(1)
+    const scale = target.attributes.has('viewBox') ? Number.POSITIVE_INFINITY : context.scale
+    const here = this.#enter(target, { ...context, scale })
+    for (const child of target.children) this.draw(child, here)
+  }
+
+  #hrefOf(element: SvgElement): string | undefined {
+    return element.attributes.get('href')?.slice(1)
+  }
+
+  /** What an element gets from the elements that contain it in the file. */
+  #inheritedIn({ parent }: SvgElement): Inherited {
+    return parent ? this.#inherit(parent, this.#inheritedIn(parent)) : noPaint
+  }
+
+  #inherit(element: SvgElement, around: Inherited): Inherited {
+    let inherited: Record<string, readonly string[]> | undefined
+    for (const name of inheritedNames) {
+      // whether a rule of a style sheet applies is not known for certain, so both count
+      const own = this.#own(element, name).filter(value => !around[name].includes(value))
+      if (own.length > 0)
+        inherited = { ...(inherited ?? around), [name]: [...around[name], ...own] }
+    }
+    // as: every name is one of the above
+    return (inherited as Inherited | undefined) ?? around
+  }
+
+  /** The values that an element may have for a property, from wherever in the file. */
+  #own(element: SvgElement, name: string): string[] {
+    return this.#valuesOf(element).get(name) ?? []
+  }
+
+  #valuesOf(element: SvgElement): Map<string, string[]> {
+    const known = this.#values.get(element)
+    if (known) return known
+    const values = new Map<string, string[]>()
+    const add = (name: string, value: string) => {
+      if (counted.has(name)) values.set(name, [...(values.get(name) ?? []), value])
+    }
+    const { name, attributes, style } = element
+    for (const [attribute, value] of attributes) add(attribute, value)
+    const classes = attributes.get('class')?.split(/\s+/) ?? []
+    for (const rule of this.#rules) {
+      if (!mayApply(rule, { name, id: attributes.get('id'), classes })) continue
+      for (const declaration of rule.declarations) add(declaration.name, declaration.value)
+    }
+    for (const declaration of style) add(declaration.name, declaration.value)
+    this.#values.set(element, values)
+    return values
+  }
+
+  #spend(units: number): void {
+    this.cost += units
+    // also for what is not a number
+    if (!(this.cost <= maxDrawingCost)) throw new TooCostly()
+  }
+}
+
+// measured with 400 × 80 pixels in Chromium and Firefox: how many plain shapes take as long
+const layerCost = 5
+const clipCost = 30
+const maskCost = 40
+const paintCost = 8
+const textCost = 10
+const tileCost = 10
+const blurCost = 100
+const filterCost = 15
+const turbulenceCost = 800
+const dashCost = 0.1
+const bytesPerUnit = 40
+
+const counted = new Set<string>([
+  ...inheritedNames,
+  ...['d', 'points', 'clip-path', 'mask', 'filter', 'opacity', 'mix-blend-mode', 'isolation']
+])
+
+function hasOwnUnits({ name, attributes }: SvgElement): boolean {
+  return (
+    name === 'marker' ||
+    attributes.has('viewBox') ||
+    [...attributes].some(([key, value]) => key.endsWith('Units') && value === 'objectBoundingBox')
+  )
+}
+
+function numbersIn(text: string): number[] {
+  return (text.match(/[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi) ?? []).map(Number)
+}
+
+/** Returns a length; a percentage is one of `whole`. */
+function lengthOf(text: string, whole: number): number {
+  const [number = 0] = numbersIn(text)
+  return Math.abs(text.includes('%') ? (number / 100) * whole : number * unitPixels(text))
+}
+
+function unitPixels(text: string): number {
+  const [, unit = ''] = /([a-z]+)\s*$/i.exec(text) ?? []
+  return unit === '' || unit === 'px' ? 1 : 96 // an inch, the largest unit but those of text
+}
+
+function scaleOfPicture({ attributes }: SvgElement): number {
+  const box = numbersIn(attributes.get('viewBox') ?? '').map(Math.abs)
+  const sideOf = (name: 'width' | 'height', otherwise: number) => {
+    const [number] = numbersIn(attributes.get(name) ?? '')
+    return number || otherwise
+  }
+  // the size of an image that says none
+  const [, , w = sideOf('width', 300), h = sideOf('height', 150)] = box
+  const isFilled = attributes.get('preserveAspectRatio')?.includes('slice')
+  return (isFilled ? Math.max : Math.min)(shown.w / w, shown.h / h)
+}
+
+/** Returns by how much a transform enlarges lengths, at most. */
+function scaleOf(transform: string): number {
+  let scale = 1
+  for (const [, name = '', list = ''] of transform.matchAll(/([a-z]+)\s*\(([^)]*)\)/gi)) {
+    const numbers = numbersIn(list)
+    const [a = 1, b = 0, c = 0, d = 1] = numbers
+    if (name === 'scale') scale *= Math.max(...numbers.map(Math.abs), 0)
+    else if (name === 'matrix') scale *= Math.hypot(a, b, c, d)
+    else if (name === 'skewX' || name === 'skewY')
+      scale *= 1 + Math.abs(Math.tan((a * Math.PI) / 180))
+  }
+  return scale
+}
+
+/** Returns the size that a shape has at most: the sum of all its numbers. */
+function extentOf({ name, attributes, textLength }: SvgElement, outline: string): number {
+  const sides = ['x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'ry', 'width', 'height']
+  const lengths = sides.map(side => lengthOf(attributes.get(side) ?? '0', 1000))
+  const outlined = numbersIn(outline).map(Math.abs)
+  const text = name.startsWith('t') ? 100 * (1 + textLength) : 0
+  return [...lengths, ...outlined].reduce((sum, length) => sum + length, text)
+}
+
+function dashCount(dashes: string, length: number, { attributes }: SvgElement): number {
+  const period = numbersIn(dashes).reduce((sum, dash) => sum + Math.abs(dash), 0)
+  if (period === 0) return 0 // not dashed
+  const stated = lengthOf(attributes.get('pathLength') ?? '0', 1)
+  return Math.max(stated, length) / (dashes.includes('%') ? period / 100 : period)
+}

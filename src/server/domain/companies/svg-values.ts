@@ -1,0 +1,54 @@
+/** Thrown for a part of a picture that is not allowed. `what` quotes the part from the file. */
+export class RefusedPart extends Error {
+  readonly what: string
+  /** The rule in the error of the field. */
+  readonly rule: 'svg' | 'svg_cost' | 'svg_entities'
+
+  constructor(what: string, rule: RefusedPart['rule'] = 'svg') {
+    super(what)
+    this.what = what.replace(/\p{C}/gu, '').slice(0, 80)
+    this.rule = rule
+  }
+}
+
+// design tools name elements in the language of the person: "Dégradé_sans_nom_2"
+const idLetters = String.raw`[\p{L}\p{M}\p{N}_.\-]{1,100}`
+
+/** A reference to an element of the same picture in a value: `url(#a)`. */
+export const reference: RegExp = new RegExp(
+  String.raw`url\(\s?(?:#(${idLetters})|'#(${idLetters})'|"#(${idLetters})")\s?\)`,
+  'u'
+)
+/** A reference to an element of the same picture in `href`: `#a`. */
+export const fragment: RegExp = new RegExp(`^#(${idLetters})$`, 'u')
+
+/** Returns the ids to which a value refers: `'url(#a) red'` → `['a']` */
+export function referencesIn(value: string): string[] {
+  return [...value.matchAll(new RegExp(reference, 'gu'))].map(([, a, b, c]) => a ?? b ?? c ?? '')
+}
+
+/**
+ * Returns whether the value of an attribute or a property loads nothing from outside the picture.
+ * The only allowed reference is `url(#id)`. CSS escapes and comments are refused, because they could
+ * hide a forbidden reference.
+ */
+export function isHarmless(value: string): boolean {
+  if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
+  if (/expression\s*\(|image(?:-set)?\s*\(|src\s*\(|gradient\s*\(/i.test(value)) return false
+  const addresses = value.match(/url\s*\(/gi)?.length ?? 0
+  return addresses === referencesIn(value).length
+}
+
+/** The presentation attributes that a logo or favicon may have. */
+export const drawingAttributes: ReadonlySet<string> = new Set(
+  `x y cx cy r rx ry d width height transform transform-origin
+   fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
+   stroke-miterlimit stroke-dasharray stroke-dashoffset color opacity display visibility overflow
+   clip-path clip-rule mask mask-type filter flood-color flood-opacity lighting-color
+   color-interpolation color-interpolation-filters paint-order vector-effect shape-rendering
+   text-rendering image-rendering mix-blend-mode isolation stop-color stop-opacity
+   marker-start marker-mid marker-end font-family font-size font-size-adjust font-stretch font-style
+   font-variant font-weight letter-spacing word-spacing text-anchor text-decoration
+   dominant-baseline alignment-baseline baseline-shift writing-mode direction unicode-bidi
+   font-kerning`.split(/\s+/)
+)
