@@ -357,8 +357,8 @@ export async function makeImport(
     ]
   )
   await app.owner.query(
-    `insert into import_row (company_id, import_id, number, cells, bytes, email, verdict, user_id)
-     values ($1, $2, 1, jsonb_build_object('email', $3::text), 10, $3, $4, $5)`,
+    `insert into import_row (company_id, import_id, number, cells, bytes, kept_bytes, email, verdict, user_id)
+     values ($1, $2, 1, jsonb_build_object('email', $3::text), 10, 10, $3, $4, $5)`,
     [
       company,
       id,

@@ -37,6 +37,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const missing = isProved ? namesWithoutAddress(domain) : []
   // DNS may not tell the addresses, and is asked for them once where nothing else is wanted
   const isDone = isProved && (domain.addresses ? missing.length === 0 : asked > 0)
+  const list = new Intl.ListFormat(languageTag(locale))
   const part = useRef<HTMLElement>(null)
   const next = useRef<HTMLButtonElement>(null)
   const action = useAction({
@@ -74,10 +75,10 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
       {isProved && domain.addresses && (
         <p className="wrap-anywhere" role="status">
           {missing.length === 0
-            ? t('domains.check.live')
-            : t('domains.check.noAddress', {
-                names: new Intl.ListFormat(languageTag(locale)).format(missing)
-              })}
+            ? t('domains.check.live', {
+                addresses: list.format(new Set(Object.values(domain.addresses).flat()))
+              })
+            : t('domains.check.noAddress', { names: list.format(missing) })}
         </p>
       )}
       {!isProved && <FoundValues domain={domain} />}

@@ -103,7 +103,9 @@ async function changePasswordInput(
   const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
   return {
     challenge_response: keys.respond(challenge),
-    public_key_jwt: keys.publicKeyJwt(proof)
+    public_key_jwt: keys.publicKeyJwt(proof),
+    // later cases use them
+    keep_api_keys: true
   }
 }
 

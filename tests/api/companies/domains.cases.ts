@@ -115,6 +115,8 @@ export function refusals(stage: RefusalContext): Refusals {
         `update domain set covered_by = $1 where host = 'docs.lent.example.com'`,
         [app.companies['acme.localhost']]
       )
+      // operators may
+      await app.owner.query(`update "user" set permissions = '{admin}'`)
       return ask('deleteDomain', { id })
     },
     'deleteDomain changed_meanwhile': async () => {

@@ -158,8 +158,8 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await expect(page.getByText(`a invité ${email}.`)).toBeVisible()
   await page.setViewportSize({ width: 320, height: 800 })
   await inspectInBothSchemes(page)
-  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Grace Murray')
-  await page.getByLabel('Nom d’utilisateur').fill('Grace Hopper')
+  await expect(page.getByLabel('Nom affiché')).toHaveValue('Grace Murray')
+  await page.getByLabel('Nom affiché').fill('Grace Hopper')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
   // a change of language takes link and form along
   await changeLanguage(page, 'en')
@@ -171,7 +171,7 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await expect(page).toHaveURL(/\/fr$/)
   await page.goto(link)
   await expect(page.getByText('Ce compte est déjà actif.')).toBeVisible()
-  await expect(page.getByLabel('Nom d’utilisateur')).toHaveCount(0)
+  await expect(page.getByLabel('Nom affiché')).toHaveCount(0)
 })
 
 test('a person moves to another e-mail and then deletes the account', async ({ browser }) => {

@@ -255,7 +255,7 @@ test('a password can be pasted and every field names itself to password managers
   const form = page.locator('form', { has: page.getByLabel('Current password') })
   await expect(form).toBeVisible()
   const purposes = await form
-    .locator('input')
+    .locator('input:not([type=checkbox])')
     .evaluateAll(inputs => inputs.map(input => input.getAttribute('autocomplete')))
   expect(purposes).toEqual(['username', 'current-password', 'new-password', 'new-password'])
   await expect(form.locator('input[autocomplete=username]')).toHaveValue(/@example\.com$/)

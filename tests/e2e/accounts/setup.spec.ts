@@ -35,7 +35,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await page.getByLabel('Remove it and all its documents').check()
   // a change of language takes form and code along
   await changeLanguage(page, 'fr')
-  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Olive Operator')
+  await expect(page.getByLabel('Nom affiché')).toHaveValue('Olive Operator')
   await changeLanguage(page, 'en')
   await expect(page.getByLabel('Company name')).toHaveValue('Orchard')
   await expect(page.getByLabel('Remove it and all its documents')).toBeChecked()
@@ -65,7 +65,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
 async function enterWrongCode(page: Page, port: number): Promise<void> {
   await page.goto(`http://localhost:${port}/fr/setup#wrong`)
   await page.getByLabel('Adresse e‑mail').fill('operator@example.com')
-  await page.getByLabel('Nom d’utilisateur').fill('Olive')
+  await page.getByLabel('Nom affiché').fill('Olive')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
   await page.getByLabel('Répétez le mot de passe').fill(password)
   await page.getByRole('button', { name: 'Devenir l’opérateur' }).click()

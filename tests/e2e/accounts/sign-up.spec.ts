@@ -67,7 +67,7 @@ test('a change of language takes a half-filled form along, and nothing of it is 
   await changeLanguage(page, 'fr')
   await expect(page).toHaveURL(/\/fr\/sign-up$/)
   release()
-  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Ada Lovelace')
+  await expect(page.getByLabel('Nom affiché')).toHaveValue('Ada Lovelace')
   await expect(page.getByLabel(/Adresse e.mail/)).toHaveValue(email)
   await expect(page.getByLabel('Mot de passe', { exact: true })).toHaveValue(password)
   const stored = await page.evaluate(() =>
@@ -78,7 +78,7 @@ test('a change of language takes a half-filled form along, and nothing of it is 
   // another page ends it
   await page.goto('/fr/sign-in')
   await page.goto('/fr/sign-up')
-  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('')
+  await expect(page.getByLabel('Nom affiché')).toHaveValue('')
 })
 
 test('a weak password is named together with everything else that is wrong', async ({ page }) => {

@@ -43,7 +43,7 @@ for (const locale of checkedLocales) {
     await page.locator('.data-table tbody th a').first().click()
     await expect(page.locator('[data-member-state=invited]')).toBeVisible()
     const personPage = page.url()
-    await page.getByRole('button', { name: t('person.access.again') }).click()
+    await page.getByRole('button', { name: t('person.access.newLink') }).click()
     const link = await page.getByText(/activate-account#t=/).textContent()
     const member = await (await browser.newContext()).newPage()
     // the language of the page becomes that of the account
