@@ -17,9 +17,11 @@ interface Catalogue {
   domains: typeof import('./en/admin/domains.json')
   disabled: typeof import('./en/disabled.json')
   docs: typeof import('./en/docs.json')
+  entrance: typeof import('./en/entrance.json')
   errors: typeof import('./en/errors.json')
   failure: typeof import('./en/failure.json')
   fields: typeof import('./en/fields.json')
+  files: typeof import('./en/files.json')
   forms: typeof import('./en/forms.json')
   groups: typeof import('./en/admin/groups.json')
   history: typeof import('./en/history.json')
@@ -34,6 +36,7 @@ interface Catalogue {
   moveDomain: typeof import('./en/admin/moveDomain.json')
   notFound: typeof import('./en/notFound.json')
   overview: typeof import('./en/admin/overview.json')
+  page: typeof import('./en/page.json')
   palette: typeof import('./en/palette.json')
   passOn: typeof import('./en/admin/passOn.json')
   person: typeof import('./en/admin/person.json')
@@ -52,12 +55,12 @@ export type Namespace = keyof Catalogue
  */
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 
-/** A key of one namespace, such as `'signIn.submit'` of `account`. */
+/** A key of one namespace, such as `'signIn.submit'` of `entrance`. */
 export type NamespaceKey<Name extends Namespace> = Name extends OpenNamespace
   ? string
   : KeysOf<Catalogue[Name]>
 
-/** A key of any namespace, such as `'account.signIn.submit'`. */
+/** A key of any namespace, such as `'entrance.signIn.submit'`. */
 export type MessageKey = { [Name in Namespace]: `${Name}.${NamespaceKey<Name>}` }[Namespace]
 
 type KeysOf<Words> = {

@@ -5,6 +5,7 @@ import {
   readSeparatorLine
 } from '../core/csv/dialect.ts'
 import {
+  createDecoder,
   createUtf8Check,
   detectFileType,
   type Encoding,
@@ -44,9 +45,9 @@ export interface FileScan {
    */
   blank: number[]
   faults: {
-    /** Rows with more cells than the first row. */
+    /** Rows with more cells than the first row, not counting blank ones at the end. */
     long?: RowFaultCount
-    /** Rows with fewer cells than the first row. */
+    /** Rows with fewer cells than the first row has without blank ones at its end. */
     short?: RowFaultCount
     /**
      * Rows with a quotation mark at a wrong place: neither at the start nor at the end of a cell.
@@ -112,11 +113,11 @@ async function encodingOf(file: Blob): Promise<Encoding> {
     if (!isUtf8(piece)) break
   }
   if (isUtf8()) return 'utf-8'
-  return guessEncoding(piece, piece.includes(0x0d) && !piece.includes(0x0a))
+  return guessEncoding(piece)
 }
 
 function detectDialect(bytes: Uint8Array, encoding: Encoding, hasMark: boolean): CsvDialect {
-  const sample = new TextDecoder(encoding).decode(bytes, { stream: true })
+  const sample = createDecoder(encoding).decode(bytes, { stream: true })
   const delimiter = readSeparatorLine(sample) ?? detectDelimiter(sample)
   const newline = detectNewline(sample)
   return { delimiter, newline, encoding, hasMark, hasHeader: true, firstRow: 1 }
@@ -145,6 +146,8 @@ export async function countRowsAndFaults(
 ): Promise<FileScan> {
   const counted: FileScan = { rows: 0, columns: 0, blank: [], faults: {} }
   const { faults } = counted
+  // an export may put separators behind the last column, in the headings or in the other rows
+  let named = 0
   const note = (fault: keyof FileScan['faults'], row: number) => {
     const known = faults[fault]
     faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
@@ -160,10 +163,13 @@ export async function countRowsAndFaults(
         if (counted.blank.length < notedBlanks) counted.blank.push(first + at)
         continue
       }
-      if (counted.columns === 0) counted.columns = cells.length
+      if (counted.columns === 0) {
+        counted.columns = cells.length
+        named = filledLength(cells)
+      }
       counted.rows += 1
-      if (cells.length > counted.columns) note('long', first + at)
-      if (cells.length < counted.columns) note('short', first + at)
+      if (filledLength(cells) > counted.columns) note('long', first + at)
+      if (cells.length < named) note('short', first + at)
       if (cells.some(cell => cell.includes('\0'))) note('nul', first + at)
       if (cells.some(cell => cell.includes('\uFFFD'))) note('unknown', first + at)
     }
@@ -171,6 +177,11 @@ export async function countRowsAndFaults(
     onProgress(bytesDone)
   }
   return counted
+}
+
+/** Returns how many cells a row has without the blank ones at its end. */
+function filledLength(cells: readonly string[]): number {
+  return cells.findLastIndex(cell => cell.trim() !== '') + 1
 }
 
 /** The rows to return: at most `most` rows from the row with the number `from`. */

@@ -6,6 +6,7 @@ import {
   maxSeparatorLine,
   withoutSeparatorLine
 } from '../core/csv/dialect.ts'
+import { createDecoder } from '../core/csv/encodings.ts'
 
 /** Some consecutive rows of a file. */
 export interface RowBatch {
@@ -43,7 +44,7 @@ export async function* readRows(
 ): AsyncGenerator<RowBatch, void> {
   const isMixed = dialect.newline === 'mixed'
   const newline = dialect.newline === 'mixed' ? '\n' : dialect.newline
-  const decoder = new TextDecoder(dialect.encoding)
+  const decoder = createDecoder(dialect.encoding)
   const parser = new Papa.Parser({ delimiter: dialect.delimiter, newline })
   let rest = ''
   let first = 1

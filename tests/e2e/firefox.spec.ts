@@ -78,7 +78,7 @@ test('a person makes a group, deposits to its limit, follows, changes the langua
   await test.step('deposits, which another window shows', async () => {
     const window = await firefox.openTab(page)
     await window.goto(`${site}/en/history`)
-    await window.read(/Documents you deposit or check/)
+    await window.read(/Documents you deposit or verify/)
     // the default group would pay for what goes beyond the limit
     await leaveDefaultGroup(email)
     await page.goto(`${site}/en`)

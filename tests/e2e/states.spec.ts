@@ -93,7 +93,7 @@ for (const locale of locales) {
           await route.fulfill({ response, body })
         })
         await visit(`${home}/sign-up`)
-        await expect(page.getByText(t('account.signUp.closedText'))).toBeVisible()
+        await expect(page.getByText(t('entrance.signUp.closedText'))).toBeVisible()
         await look('sign-up where it is closed')
         await restoreApi(page)
       }

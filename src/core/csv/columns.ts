@@ -112,7 +112,8 @@ export function guessMapping(
     const secondAt = find(isPart(second)) ?? find(containsPart(second))
     const both = find(name => hasBoth(name) && !isOther(second, name))
     const wholeAt = find(
-      (name, at) => at !== firstAt && at !== secondAt && isKnown(whole, name) && !isEmpty(rows, at)
+      (name, at) =>
+        at !== firstAt && at !== secondAt && isKnown(whole, name) && isAsFull(at, firstAt)
     )
     if (firstAt === undefined) set(field, both ?? wholeAt ?? find(isKnownTo(whole)))
     else {
@@ -126,6 +127,12 @@ export function guessMapping(
     }
     // no half of it
     for (const part of [firstAt, secondAt]) if (part !== undefined) taken.add(part)
+  }
+
+  /** A column of whole names with gaps is worth less than the parts of the names. */
+  function isAsFull(column: number, other: number | undefined): boolean {
+    const filled = filledCellsOf(rows, column).length
+    return filled > 0 && (other === undefined || filled >= filledCellsOf(rows, other).length)
   }
 
   function contains(whole: number, part: number): boolean {

@@ -10,9 +10,27 @@ export const encodings = [
   'windows-1254',
   'windows-1257',
   'iso-8859-2',
-  'macintosh'
+  'macintosh',
+  'ibm850'
 ] as const
 export type Encoding = (typeof encodings)[number]
+
+/** What the bytes from 0x80 on mean in code page 850, which no browser decodes. */
+const page850 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0'
+
+/** Returns a decoder of an encoding, which may be one that browsers lack. */
+export function createDecoder(encoding: Encoding): Pick<TextDecoder, 'decode'> {
+  if (encoding !== 'ibm850') return new TextDecoder(encoding)
+  // x-user-defined puts the bytes from 0x80 on at U+F780
+  const decoder = new TextDecoder('x-user-defined')
+  return {
+    decode: (bytes, options) =>
+      decoder
+        .decode(bytes, options)
+        .replace(/[\uf780-\uf7ff]/g, byte => page850.charAt(byte.charCodeAt(0) - 0xf780))
+  }
+}
 
 /**
  * The kind of a file, detected from its first bytes. `spreadsheet`: a workbook such as XLSX, or any
@@ -92,21 +110,23 @@ export function createUtf8Check(): (piece?: Uint8Array) => boolean {
 }
 
 /** The encodings that are guessed, in the order in which they are preferred. */
-const guessed = ['windows-1252', 'windows-1250', 'macintosh', 'windows-1251'] as const
+const guessed = ['windows-1252', 'windows-1250', 'macintosh', 'ibm850', 'windows-1251'] as const
 /** Number of bytes that are compared, beginning shortly before the first letter outside ASCII. */
 const comparedBytes = 64 * 1024
 
 /**
  * Guesses the encoding of a text that is not UTF-8: the encoding in which the fewest characters look
- * out of place. `usesOldMacLines`: whether the rows end with `\r` alone, as on old Macs.
+ * out of place. Where several fit equally well, the line ends decide: `\r` alone is that of old Macs,
+ * and Macs do not write `\r\n`.
  */
-export function guessEncoding(bytes: Uint8Array, usesOldMacLines: boolean): Encoding {
+export function guessEncoding(bytes: Uint8Array): Encoding {
   const start = Math.max(0, bytes.findIndex(byte => byte >= 0x80) - 100)
   const excerpt = bytes.subarray(start, start + comparedBytes)
-  const order = usesOldMacLines
-    ? guessed.toSorted(each => (each === 'macintosh' ? -1 : 0))
-    : guessed
-  const faults = order.map(encoding => oddness(new TextDecoder(encoding).decode(excerpt)))
+  const ofReturns = bytes.includes(0x0a) ? 1 : -1
+  const ofMacs = bytes.includes(0x0d) ? ofReturns : 0
+  const rank = (encoding: Encoding) => (encoding === 'macintosh' ? ofMacs : 0)
+  const order = guessed.toSorted((a, b) => rank(a) - rank(b))
+  const faults = order.map(encoding => oddness(createDecoder(encoding).decode(excerpt)))
   return order[faults.indexOf(Math.min(...faults))] ?? 'windows-1252'
 }
 
@@ -168,7 +188,7 @@ export function encodeText(
 
 function encodeSingleBytes(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> | undefined {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte)
-  const characters = new TextDecoder(encoding).decode(all)
+  const characters = createDecoder(encoding).decode(all)
   const byteOf = new Map([...characters].map((character, byte) => [character, byte]))
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at++) {

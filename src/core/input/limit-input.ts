@@ -108,7 +108,7 @@ function readNumber(
   text: string,
   isDecimal: (sign: string, isThousands: boolean) => boolean
 ): TypedNumber | null {
-  const [, sign, body = ''] = /^([+-]?)\s*(.*)$/.exec(text) ?? []
+  const body = text.replace(/^[+-]/, '').trimStart()
   const separators: string[] = body.match(/[.,]/g) ?? []
   const last = separators.at(-1) ?? ''
   const hasFraction =
@@ -120,7 +120,7 @@ function readNumber(
   const [head, fraction] = [body.slice(0, at), body.slice(at + 1)]
   const isNumber = /^(?:\d*)$/.test(head) ? head + fraction !== '' : isGrouped(head)
   if (!isNumber || !/^\d*$/.test(fraction)) return null
-  return { isNegative: sign === '-', whole: head.replace(/\D/g, ''), fraction }
+  return { isNegative: text.startsWith('-'), whole: head.replace(/\D/g, ''), fraction }
 }
 
 /** Returns whether a text is a number whose thousands are separated, such as `1 000` or `1.000`. */

@@ -44,7 +44,9 @@ export function findFingerprints(text: string): PastedFingerprints {
   if (found.found.length > 0 || isNamed) return found
   // one fingerprint may be broken over several lines
   for (const between of ['', ' ']) {
-    const joined = clean.replace(/(?<=[0-9a-f])\s*[\r\n]\s*(?=[0-9a-f])/gi, between)
+    const joined = clean.replace(/(?<=[0-9a-f])\s+(?=[0-9a-f])/gi, blanks =>
+      /[\r\n]/.test(blanks) ? between : blanks
+    )
     const broken = findInLines(joined.replace(/[\r\n]+/g, ' '))
     if (broken.found.length > 0) return { ...broken, skipped: [] }
   }
@@ -95,22 +97,23 @@ function readLine(line: string): Digest[] {
 }
 
 /**
- * Hex digits in one run, or in pairs with a colon, blank, comma, point or hyphen between them. Each
+ * Hex digits in pairs with a colon, blank, comma, point or hyphen between them, or in one run. Each
  * pair may begin with `0x` or `\x`.
  */
-const runs =
-  /(?<![0-9a-z])(?:0x)?([0-9a-f]{32,})(?![0-9a-z])|(?<![0-9a-z])((?:0x|\\x)?[0-9a-f]{2}(?:[ :.,;-]{1,2}(?:0x|\\x)?[0-9a-f]{2}){15,}|(?:\\x[0-9a-f]{2}){16,})(?![0-9a-z])/gi
+const digits =
+  /(?<![0-9a-z])(?:(?:0x|\\x)?[0-9a-f]{2}(?:[ :.,;-]{1,2}(?:0x|\\x)?[0-9a-f]{2})+|(?:\\x[0-9a-f]{2})+|(?:0x)?[0-9a-f]+)(?![0-9a-z])/gi
+/** No digest has fewer digits. Also shorter words consist of the digits from 0 to f. */
+const leastDigits = 32
 
 function findDigests(line: string): { digest: Digest; at: number; end: number }[] {
-  return [...line.matchAll(runs)].map(match => {
-    const [text, run, pairs = ''] = match
-    const hex = (run ?? pairs.replace(/0x|[^0-9a-f]/gi, '')).toLowerCase()
-    const at = match.index
+  return [...line.matchAll(digits)].flatMap(({ 0: text, index: at }) => {
+    const hex = text.replace(/0x|[^0-9a-f]/gi, '').toLowerCase()
+    if (hex.length < leastDigits) return []
     const algorithm =
       otherAlgorithm(line.slice(Math.max(0, at - 300), at)) ?? algorithms[hex.length]
     const digest: Digest =
       algorithm === 'SHA-256' ? { sha256: hex, name: undefined } : { algorithm, digits: hex.length }
-    return { digest, at, end: at + text.length }
+    return [{ digest, at, end: at + text.length }]
   })
 }
 
@@ -123,12 +126,15 @@ const algorithms: Record<number, string | undefined> = {
   128: 'SHA-512'
 }
 
+const algorithmNames =
+  /(?<![0-9a-z])(?:MD5|SHA-?1|SHA3-\d{3}|SHA-?512\/256|SHA-?(?:224|384|512)|BLAKE\w*|RIPEMD-?\d*|SM3)/gi
+
 /** Returns the algorithm that the words before a digest name, unless it is SHA-256 or unknown. */
 function otherAlgorithm(before: string): string | undefined {
-  const words =
-    /(?<![0-9a-z])(MD5|SHA-?1|SHA3-\d{3}|SHA-?512\/256|SHA-?(?:224|384|512)|BLAKE\w*|RIPEMD-?\d*|SM3)(?: ?\(.*\))?[\s:="'|]*$/i
-  const name = words.exec(before)?.[1]?.toUpperCase()
-  return name?.replace(/^SHA-?(?=[1-9])(?!3-)/, 'SHA-')
+  const named = [...before.matchAll(algorithmNames)].find(({ 0: name, index }) =>
+    /^(?: ?\(.*\))?[\s:="'|]*$/.test(before.slice(index + name.length))
+  )
+  return named?.[0].toUpperCase().replace(/^SHA-?(?=[1-9])(?!3-)/, 'SHA-')
 }
 
 /** Reads hex digits in equal groups: `1176 1331 …`, `sha256: 1176-1331-…` */
@@ -163,7 +169,7 @@ function readBase64(line: string): string | undefined {
 function nameBeside(before: string, after: string): string | undefined {
   const isUnfinished = /^[\s"',;|)\]}>`*]*$/.test(after)
   const name = isUnfinished ? before.split(/[\t,;|]|: /).findLast(cell => /\w/.test(cell)) : after
-  const bare = name?.replace(/^[\s"',;|*`=:)\]}>]+|[\s"',;|`=:]+$/g, '')
+  const [bare] = /[^\s"',;|*`=:)\]}>](?:.*[^\s"',;|`=:])?/.exec(name ?? '') ?? []
   const isFile = bare !== undefined && /^[^{}<>]+\.\w{1,8}$/.test(bare) && !/sha-?256/i.test(bare)
   return isFile ? bare : undefined
 }

@@ -30,10 +30,10 @@ const parameters = /\{(\w+)\}/g
  */
 export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
-  verify: page('/verify', 'none', 91, 'listed', 'returnable'),
+  verify: page('/verify', 'none', 92.5, 'listed', 'returnable'),
   deposit: page('/deposit', 'signed-in', 92, 'returnable'),
-  history: page('/history', 'signed-in', 94, 'returnable'),
-  me: page('/me', 'signed-in', 90, 'returnable'),
+  history: page('/history', 'signed-in', 94.5, 'returnable'),
+  me: page('/me', 'signed-in', 91, 'returnable'),
   admin: page('/admin', 'admin', 125, 'returnable'),
   company: adminPage(''),
   createCompany: adminPage('/create/company', 'operator'),

@@ -9,11 +9,11 @@ export function UnreadableFiles({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null
   const more = names.length - namedAtMost
   const shown = names.slice(0, namedAtMost)
-  if (more > 0) shown.push(t('common.unreadable.more', { count: more }))
+  if (more > 0) shown.push(t('files.unreadable.more', { count: more }))
   const list = new Intl.ListFormat(languageTag(locale)).format(shown)
   return (
     <p role="alert" className="wrap-anywhere text-error">
-      {t('common.unreadable.text', { count: names.length, names: list })}
+      {t('files.unreadable.text', { count: names.length, names: list })}
     </p>
   )
 }

@@ -8,6 +8,7 @@ import { ExportButton } from '../lists/ExportButton.tsx'
 import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type HistoryQuery, requestFilterOf, requestStates } from './history-query.ts'
+import { stateFilterLabel } from './request-labels.ts'
 
 interface HistoryFiltersProps {
   address: HistoryQuery
@@ -67,7 +68,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
         <Choice
           label={t('history.filters.state')}
           value={address.state}
-          options={requestStates.map(state => [state, t(`history.states.${state}`)])}
+          options={requestStates.map(state => [state, stateFilterLabel(state, t)])}
           all={t('history.filters.all')}
           onChoose={state => set({ state })}
         />

@@ -3,6 +3,7 @@ import { formatExactTime } from '../../core/text/format.ts'
 import { $requestFilter } from '../../stores/history/requests.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { useTranslation } from '../kit/use-translation.ts'
+import { stateFilterLabel } from './request-labels.ts'
 
 interface PrintHeadingProps {
   count: number
@@ -24,7 +25,7 @@ export function PrintHeading({ count, hasMore, categories, now }: PrintHeadingPr
   const filters: [string, string | undefined][] = [
     [t('history.filters.search'), q],
     [t('history.filters.kind'), kind && t(`history.filters.${kind}`)],
-    [t('history.filters.state'), state && t(`history.states.${state}`)],
+    [t('history.filters.state'), state && stateFilterLabel(state, t)],
     [t('history.filters.category'), category && (categories.get(category) ?? category)],
     [t('history.print.from'), from && time(from)],
     [t('history.print.to'), to && time(to)]

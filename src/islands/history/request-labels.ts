@@ -1,4 +1,4 @@
-import type { ProcessedRequest } from '../../contract/requests.ts'
+import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import { type StateWithLook, sealOfState, stateColorClass } from '../../core/pages/state-looks.ts'
 import { withoutDirectionControls } from '../../core/text/visible-text.ts'
@@ -32,6 +32,14 @@ export function requestStateLabel(
     return t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
   }
   return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
+}
+
+/**
+ * Returns the words for a state in the filter, which tells `queued` from `processing`: rows have one
+ * word for both.
+ */
+export function stateFilterLabel(state: RequestState, t: Translate): string {
+  return t(state === 'queued' ? 'history.filters.queued' : `history.states.${state}`)
 }
 
 /** Returns the CSS class for the color of the state label. */

@@ -9,7 +9,7 @@ interface VerificationPageAddressProps {
 
 /**
  * Says who can verify these documents, and shows the address of the verify page. The page must pass
- * the translations `common` to the island.
+ * the translations `files.handOver` to the island.
  */
 export function VerificationPageAddress({ visibilities }: VerificationPageAddressProps) {
   const { locale, t } = useTranslation()
@@ -17,12 +17,12 @@ export function VerificationPageAddress({ visibilities }: VerificationPageAddres
   const audience = audienceOf(visibilities)
   return (
     <div className="flex flex-col items-start gap-1 text-sm">
-      <h3 className="font-semibold">{t('common.handOver.title')}</h3>
-      <p>{t(`common.handOver.${audience}`)}</p>
+      <h3 className="font-semibold">{t('files.handOver.title')}</h3>
+      <p>{t(`files.handOver.${audience}`)}</p>
       {audience !== 'nobody' && (
         <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <span className="wrap-anywhere font-medium">{address}</span>
-          <CopyButton text={address} label={t('common.handOver.copy')} />
+          <CopyButton text={address} label={t('files.handOver.copy')} />
         </p>
       )}
     </div>

@@ -36,7 +36,7 @@ export const ActivateAccount = withTranslation(function ActivateAccount({
         username={link.username}
         send={async chosen => {
           await activateAccount(link, { ...chosen, locale })
-          await continueAfterSignIn(t('account.signUp.done'))
+          await continueAfterSignIn(t('entrance.signUp.done'))
         }}
       />
     </section>

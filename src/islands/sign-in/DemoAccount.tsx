@@ -17,7 +17,7 @@ export function DemoAccount() {
   if (!account) return null
   return (
     <dl className="flex flex-col rounded-box border border-base-300 p-4 text-sm">
-      <dt className="font-medium">{t('account.demo')}</dt>
+      <dt className="font-medium">{t('entrance.demo')}</dt>
       <dd className="font-mono wrap-anywhere">{account.email}</dd>
       <dt className="mt-2">{t('account.password')}</dt>
       <dd className="font-mono wrap-anywhere">{account.password}</dd>

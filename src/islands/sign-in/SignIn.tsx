@@ -46,7 +46,7 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
   return (
     <Form
       form={form}
-      submit={t('account.signIn.submit')}
+      submit={t('entrance.signIn.submit')}
       isSheet
       derivesKey
       below={
@@ -62,9 +62,9 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
           </p>
           {isSignUpOpen && (
             <p className="text-sm">
-              {t('account.signIn.none')}{' '}
+              {t('entrance.signIn.none')}{' '}
               <SignInOrUpLink path={localizedPath(locale, '/sign-up')}>
-                {t('account.signIn.link')}
+                {t('entrance.signIn.link')}
               </SignInOrUpLink>
             </p>
           )}
@@ -73,7 +73,7 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
     >
       {reason && (
         <p role="status" className="alert alert-outline">
-          {t(reason === 'ended' ? 'errors.unauthenticated' : 'account.signIn.why')}
+          {t(reason === 'ended' ? 'errors.unauthenticated' : 'entrance.signIn.why')}
         </p>
       )}
       {isDemo && <DemoAccount />}

@@ -40,7 +40,7 @@ function Open({ company }: { company: string }) {
     async send({ email = '', username = '', password = '' }) {
       const { signUp } = await loadCode(() => import('../../stores/accounts/accounts.ts'))
       await signUp({ email, username, password, locale })
-      await continueAfterSignIn(t('account.signUp.done'))
+      await continueAfterSignIn(t('entrance.signUp.done'))
     },
     handle(_error, { email = '' }) {
       setTaken(email)
@@ -55,25 +55,25 @@ function Open({ company }: { company: string }) {
   return (
     <Form
       form={form}
-      submit={t('account.signUp.submit')}
+      submit={t('entrance.signUp.submit')}
       isSheet
       derivesKey
       failure={
         form.failure?.code === 'email_taken' && (
-          <LazyFormErrorNote error={form.failure} text={t('account.signUp.taken')}>
+          <LazyFormErrorNote error={form.failure} text={t('entrance.signUp.taken')}>
             <a
               className="link link-secondary"
               href={`${signInPath}?email=${encodeURIComponent(taken)}`}
             >
-              {t('account.signUp.takenLink')}
+              {t('entrance.signUp.takenLink')}
             </a>
           </LazyFormErrorNote>
         )
       }
       below={
         <p className="text-sm">
-          {t('account.signUp.have')}{' '}
-          <SignInOrUpLink path={signInPath}>{t('account.signUp.link')}</SignInOrUpLink>
+          {t('entrance.signUp.have')}{' '}
+          <SignInOrUpLink path={signInPath}>{t('entrance.signUp.link')}</SignInOrUpLink>
         </p>
       }
     >
@@ -94,14 +94,14 @@ function Closed({ company }: { company: string }) {
   const { locale, t } = useTranslation()
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
-      <p className="verdict">{t('account.signUp.closed', { company })}</p>
-      <p className="text-ink-soft">{t('account.signUp.closedText')}</p>
+      <p className="verdict">{t('entrance.signUp.closed', { company })}</p>
+      <p className="text-ink-soft">{t('entrance.signUp.closedText')}</p>
       <div className="flex flex-wrap gap-4">
         <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
-          {t('account.signUp.link')}
+          {t('entrance.signUp.link')}
         </a>
         <a className="btn btn-outline" href={localizedPath(locale, '/verify')}>
-          {t('account.signUp.verify')}
+          {t('entrance.signUp.verify')}
         </a>
       </div>
     </section>

@@ -56,10 +56,14 @@ export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHe
 export function VerdictMeaning({ check, answer }: VerdictProps) {
   const { locale, t } = useTranslation()
   const description = describeVerdict(answer, check.subject)
+  const time = new Date(description.time)
   const { records, own, findings } = answer
   return (
     <>
-      <p className="text-ink-soft text-sm tabular-nums">{formatUtc(new Date(description.time))}</p>
+      {/* in UTC, the sentence says it */}
+      {time.getTimezoneOffset() !== 0 && (
+        <p className="text-ink-soft text-sm tabular-nums">{formatUtc(time)}</p>
+      )}
       {description.adds.map(add => (
         <p key={add}>{t(`verify.adds.${add}`)}</p>
       ))}

@@ -1,4 +1,5 @@
-import { type APIResponse, expect, type Page, type Route, test } from '@playwright/test'
+import { expect, type Page, test } from '@playwright/test'
+import { fetchLocally } from '../../helpers/e2e/api-stubs.ts'
 import { chooseFiles, homeAddress, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 const batch = /\/deposit\/batch$/
@@ -30,7 +31,7 @@ test('records nothing twice where an answer is lost', async ({ page }) => {
     if (request.method() !== 'POST' || lost > 0) return route.continue()
     lost += 1
     // the server records them, and the browser never hears of it
-    expect((await fetchAt(route)).ok()).toBe(true)
+    expect((await fetchLocally(route)).ok()).toBe(true)
     await route.abort('connectionreset')
   })
   await chooseFiles(page, files(12))
@@ -83,7 +84,7 @@ test('asks for the files again after a reload, and records them once', async ({ 
     if (request.method() === 'POST') calls += 1
     if (request.method() !== 'POST' || calls > 1) await route.continue()
     // recorded, and the page is gone before it hears of it
-    else recorded.resolve((await fetchAt(route)).ok())
+    else recorded.resolve((await fetchLocally(route)).ok())
   })
   const chosen = files(1)
   await chooseFiles(page, chosen)
@@ -110,16 +111,6 @@ test('drops what is on its way when the person signs out', async ({ page }) => {
   await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
   await expect(page.locator('#upload-progress')).toBeHidden()
 })
-
-/**
- * Sends the call of a page to 127.0.0.1 and keeps the host in a header. Playwright sends it from
- * this process, which may not be able to resolve the host.
- */
-function fetchAt(route: Route): Promise<APIResponse> {
-  const { host, port } = new URL(route.request().url())
-  const url = `http://127.0.0.1:${port}/deposit/batch`
-  return route.fetch({ url, headers: { ...route.request().headers(), host } })
-}
 
 async function openDeposit(page: Page): Promise<void> {
   await startSession(page, homeAddress())

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
-import { stubError } from '../../helpers/e2e/api-stubs.ts'
+import { fetchLocally, stubError } from '../../helpers/e2e/api-stubs.ts'
 import { documentFolder, makePdf, makeRandomFile } from '../../helpers/e2e/documents.ts'
 import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
@@ -249,7 +249,7 @@ test('after a deposit in a category for members, sends nobody to verify without 
 }) => {
   const path = await makePdf('payslip.pdf', 'Payslip')
   await page.route(/\/category$/, async route => {
-    const response = await route.fetch()
+    const response = await fetchLocally(route)
     const categories: object[] = await response.json()
     const json = categories.map(each => ({ ...each, visibility: 'private' }))
     await route.fulfill({ response, json })
@@ -381,8 +381,13 @@ function remembered(page: Page): Promise<number> {
 }
 
 async function drag(page: Page, paths: string[], to: Point | (() => Promise<Point>)) {
-  const { drop } = await startDrag(page, paths, { x: 4, y: 4 })
-  await expect(page.locator('#drop-overlay')).toBeVisible()
+  const start = { x: 4, y: 4 }
+  const { over, drop } = await startDrag(page, paths, start)
+  // browsers repeat dragover while the pointer rests
+  await expect(async () => {
+    await over(start)
+    await expect(page.locator('#drop-overlay')).toBeVisible({ timeout: 1000 })
+  }).toPass({ timeout: 30_000 })
   await drop(typeof to === 'function' ? await to() : to)
 }
 

@@ -67,7 +67,7 @@ test('a session that ends leaves the checks, and offers to sign in', async ({ pa
 test('the sign-in page says why it came when a session ended', async ({ page, context }) => {
   await startSession(page, homeAddress())
   await page.goto('/en/history')
-  await expect(page.getByText('Documents you deposit or check')).toBeVisible()
+  await expect(page.getByText('Documents you deposit or verify appear here.')).toBeVisible()
   await context.clearCookies()
   await page.evaluate(() => dispatchEvent(new Event('online')))
   await expect(page).toHaveURL(/\/en\/sign-in/)

@@ -1,4 +1,4 @@
-import type { Page, Route } from '@playwright/test'
+import type { APIResponse, Page, Route } from '@playwright/test'
 import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
@@ -54,6 +54,17 @@ export async function leaveUnanswered(page: Page, [method, path]: [Method, strin
 /** Lets all calls reach the API again. */
 export async function restoreApi(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
+}
+
+/**
+ * Sends the call of a page to 127.0.0.1 and keeps the host in a header. Playwright sends it from
+ * this process, which may not be able to resolve the host.
+ */
+export function fetchLocally(route: Route): Promise<APIResponse> {
+  const url = new URL(route.request().url())
+  const headers = { ...route.request().headers(), host: url.host }
+  url.hostname = '127.0.0.1'
+  return route.fetch({ url: url.href, headers })
 }
 
 const exampleId = '01978a5e-0000-7000-8000-00000000000a'

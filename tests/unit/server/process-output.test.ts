@@ -44,10 +44,7 @@ Vidimus is running.
 test('is silent about ordinary work, and short about what is not', () => {
   const { output, said } = open()
   output.log.info({ route: '/user', status: 200 }, 'request')
-  output.log.info(
-    { kind: 'email_confirm', file: '/srv/data/outbox/f.eml' },
-    'mail written'
-  )
+  output.log.info({ kind: 'email_confirm', file: '/srv/data/outbox/f.eml' }, 'mail written')
   const cause = new Error('no\r\n\u001b[2J answer')
   output.log.warn({ err: new Error('the mail waits', { cause }), email: 'a@b.c' }, 'job failed')
   output.log.error({ job: 'forget', status: 500, name: 'Ada' }, 'a page failed')

@@ -548,7 +548,12 @@ test('changes the password: the old key answers, the new one proves itself', asy
   const { tab, sessions, changes } = await openSignedIn({
     'POST /user/key': () => new Response(null, { status: 204 })
   })
-  const input = { email: 'ada@example.com', password: 'secret', next: 'another secret', keepsKeys: false }
+  const input = {
+    email: 'ada@example.com',
+    password: 'secret',
+    next: 'another secret',
+    keepsKeys: false
+  }
   await changes.changePassword(input)
   expect(tab.calls.at(-1)).toMatchObject({
     path: '/user/key',
@@ -565,7 +570,12 @@ test('stays signed in and closes both keys when the present password is wrong', 
   const { tab, sessions, changes } = await openSignedIn({
     'POST /user/key': () => problem('password_wrong')
   })
-  const input = { email: 'ada@example.com', password: 'wrong', next: 'another secret', keepsKeys: false }
+  const input = {
+    email: 'ada@example.com',
+    password: 'wrong',
+    next: 'another secret',
+    keepsKeys: false
+  }
   await expect(changes.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
   expect(tab.keys).toEqual({ opened: 2, closed: 2 })
   expect(sessions.$session.get().status).toBe('in')

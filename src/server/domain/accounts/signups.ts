@@ -26,8 +26,8 @@ import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import {
   buildMailLink,
-  localizedLinkPath,
   createMailToken,
+  localizedLinkPath,
   readMailToken,
   spendMailToken
 } from '../mail/mail-tokens.ts'

@@ -123,6 +123,10 @@ class Drawing {
     const outline = ['d', 'points'].flatMap(name => this.#own(element, name)).join(' ')
     this.#spend((outline.length + element.textLength) / bytesPerUnit)
     if (element.textLength > 0) this.#spend(textCost)
+    const corners = cornersOf(element, outline)
+    // the lines of one outline cross each other
+    this.#spend((corners / cornersCrossed) ** 2)
+    if (context.inherited.stroke.some(isPaint)) this.#spend(corners * strokeCost)
     const { inherited } = context
     const extent = extentOf(element, outline)
     for (const id of [...inherited.fill, ...inherited.stroke].flatMap(referencesIn)) {
@@ -131,12 +135,11 @@ class Drawing {
     for (const dashes of inherited['stroke-dasharray']) {
       this.#spend(dashCount(dashes, 8 * extent, element) * dashCost)
     }
-    const corners = Math.max(2, outline.match(/\d+/g)?.length ?? 0)
     const { marker } = inherited
     const ends = [...inherited['marker-start'], ...inherited['marker-end']].flatMap(referencesIn)
     const all = [...inherited['marker-mid'], ...marker].flatMap(referencesIn)
     for (const id of ends) this.#drawContent(id, context)
-    for (const id of all) for (let at = 0; at < corners; at++) this.#drawContent(id, context)
+    for (const id of all) for (let at = 0; at < 2 * corners; at++) this.#drawContent(id, context)
   }
 
   /** Counts a gradient or a pattern, for a shape that has the size `extent` at most. */
@@ -272,7 +275,11 @@ const blurCost = 100
 const filterCost = 15
 const turbulenceCost = 800
 const dashCost = 0.1
+const strokeCost = 3
+/** The number of corners whose lines, crossing each other, cost one unit. */
+const cornersCrossed = 160
 const bytesPerUnit = 40
+const cornersOfLetter = 10
 
 const counted = new Set<string>([
   ...inheritedNames,
@@ -335,6 +342,16 @@ function extentOf({ name, attributes, textLength }: SvgElement, outline: string)
   const outlined = numbersIn(outline).map(Math.abs)
   const text = name.startsWith('t') ? 100 * (1 + textLength) : 0
   return [...lengths, ...outlined].reduce((sum, length) => sum + length, text)
+}
+
+/** Returns how many corners a shape has at most. A curve counts as one for each of its points. */
+function cornersOf({ textLength }: SvgElement, outline: string): number {
+  const parts = outline.match(/\d+|[a-z]/gi)?.length ?? 0
+  return Math.max(2, parts / 2) + cornersOfLetter * textLength
+}
+
+function isPaint(value: string): boolean {
+  return !/^\s*(none|transparent)\s*$/i.test(value)
 }
 
 function dashCount(dashes: string, length: number, { attributes }: SvgElement): number {

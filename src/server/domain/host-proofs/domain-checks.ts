@@ -204,7 +204,8 @@ async function applyAnswer(
  * with it, in lower case. The expected values are hexadecimal digits.
  */
 function unquoted(value: string): string {
-  return value.replace(/^[^0-9a-z]+|[^0-9a-z]+$/gi, '').toLowerCase()
+  const [inner = ''] = /[0-9a-z](?:.*[0-9a-z])?/is.exec(value) ?? []
+  return inner.toLowerCase()
 }
 
 /**

@@ -159,6 +159,8 @@ test.each<[Encoding, string, string]>([
   ['macintosh', '\r', 'Hélène Vale'],
   ['macintosh', '\n', 'François Noël'],
   ['macintosh', '\r', 'Zoé Müller'],
+  ['ibm850', '\r\n', 'Hélène Vale'],
+  ['ibm850', '\r\n', 'François Noël'],
   ['windows-1252', '\r\n', 'Hélène Créée'],
   ['windows-1252', '\n', 'ÉLÉONORE L’HÔTE'],
   ['windows-1252', '\n', 'Søren Müller'],
@@ -237,12 +239,31 @@ test.each([
   ]
 ])('refuses %s early', async (_, content) => {
   const file = new File([content()], 'wide.csv')
-  const start = performance.now()
+  // other processes may keep the machine busy
+  const start = process.cpuUsage()
   await readImportFile(userImportKind, file)
-  expect(performance.now() - start).toBeLessThan(4_000)
+  const { user, system } = process.cpuUsage(start)
+  expect((user + system) / 1000).toBeLessThan(4_000)
   const found = $importFile.get()
   if (found.status === 'read') expect(found.count?.faults.wide).toEqual({ row: 40_002, count: 1 })
   else expect(found).toMatchObject({ status: 'refused', why: 'too_wide' })
+})
+
+test.each([
+  'Name;Email;;;\r\nIris Vale;iris@example.com;;;\r\n;;;;\r\n',
+  'Name,Email\nIris Vale,iris@example.com,\n',
+  'Name,Email,\nIris Vale,iris@example.com\n'
+])('separators behind the last column are no fault: %j', async text => {
+  const file = await open(text)
+  expect(file.count?.faults).toEqual({})
+  expect(await peopleOf(file)).toEqual(iris)
+})
+
+test('joins the parts of names where the whole names have gaps', async () => {
+  const file = await open(
+    'First Name,Last Name,Display Name,Primary Email\nIris,Vale,Iris Vale,iris@example.com\nNoam,Petit,,noam@example.com\n'
+  )
+  expect(await peopleOf(file)).toEqual(both)
 })
 
 test('takes a thousand columns', async () => {

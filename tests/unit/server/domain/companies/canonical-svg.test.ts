@@ -113,6 +113,18 @@ describe('a picture', () => {
         'markers on a long line',
         `<marker id="a">${rect.repeat(9)}</marker><path marker-mid="url(#a)" d="M0 0${'L9 9'.repeat(500)}"/>`
       ],
+      ['a long zigzag stroke', `<path fill="none" stroke="red" d="M0 0${zigzag(1000)}"/>`],
+      [
+        'a long zigzag stroke with an inherited color and round corners',
+        `<g stroke="red" stroke-linejoin="round"><polyline points="${zigzag(1000).replaceAll('L', ' ')}"/></g>`
+      ],
+      [
+        'a long zigzag stroke of a style',
+        `<style>.a{stroke:red}</style><path class="a" d="M0 0${zigzag(1000)}"/>`
+      ],
+      ['stroked lines there and back', `<path stroke="red" d="M0 0${'H200H0'.repeat(500)}"/>`],
+      ['a long filled zigzag', `<path d="M0 0${zigzag(8000)}"/>`],
+      ['much stroked text', `<text stroke="red">${'Acme '.repeat(100)}</text>`],
       ['tiny dashes', '<path stroke="red" stroke-dasharray=".0001" d="M0 0H200"/>'],
       [
         'dashes of a stated length',
@@ -123,6 +135,19 @@ describe('a picture', () => {
     for (const [what, inside] of costly) {
       const refusal = refusalOf(svg(inside, `viewBox="0 0 200 40"`))
       expect.soft(refusal?.fields?.['logo']?.rule, what).toBe('svg_cost')
+    }
+  })
+
+  test('is accepted with some thousand filled corners, and with hundreds of stroked ones', () => {
+    const outline = (count: number) => `<path d="M0 0${zigzag(count)}"/>`
+    for (const inside of [
+      outline(4000),
+      outline(500).repeat(12),
+      `<g stroke="none">${outline(4000)}</g>`,
+      `<g fill="none" stroke="red" stroke-width="2">${outline(15).repeat(30)}</g>`,
+      '<text y="20" stroke="red">Orchards of the valley</text>'
+    ]) {
+      expect.soft(refusalOf(svg(inside, 'viewBox="0 0 200 40"'))).toBeUndefined()
     }
   })
 
@@ -245,6 +270,13 @@ function shapesDrawn(text: string): number {
     return references.reduce((sum, each) => sum + count(each), shapes)
   }
   return count(drawn)
+}
+
+/** Lines from edge to edge of the picture. */
+function zigzag(corners: number): string {
+  return Array.from({ length: corners }, (_, at) => `L${(at * 83) % 200} ${(at * 29) % 41}`).join(
+    ''
+  )
 }
 
 function refusalOf(text: string): AppError | undefined {
