@@ -32,7 +32,7 @@ export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
   verify: page('/verify', 'none', 92.5, 'listed', 'returnable'),
   deposit: page('/deposit', 'signed-in', 92, 'returnable'),
-  history: page('/history', 'signed-in', 94.5, 'returnable'),
+  history: page('/history', 'signed-in', 96, 'returnable'),
   me: page('/me', 'signed-in', 91, 'returnable'),
   admin: page('/admin', 'admin', 125, 'returnable'),
   company: adminPage(''),
@@ -149,7 +149,7 @@ function page<Path extends string>(
 }
 
 function adminPage<Rest extends string>(rest: Rest, guard: 'admin' | 'operator' = 'admin') {
-  return page(`/admin/{company}${rest}`, guard, 125, 'returnable')
+  return page(`/admin/{company}${rest}`, guard, 130, 'returnable')
 }
 
 function patternOf({ path }: PageEntry): RegExp {

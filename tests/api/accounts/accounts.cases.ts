@@ -162,7 +162,11 @@ async function activateUserInput(app: TestApp): Promise<object> {
 async function resetPasswordInput(app: TestApp): Promise<object> {
   const person = await makePerson(app)
   const token = await makeMailToken(app, 'reset', person)
-  return { token, public_key_jwt: await publicKeyJwtFor(app, 'reset', { ...person, token }) }
+  return {
+    token,
+    public_key_jwt: await publicKeyJwtFor(app, 'reset', { ...person, token }),
+    keep_api_keys: false
+  }
 }
 
 async function emailChangeInput(app: TestApp, person: TestPerson): Promise<object> {
@@ -181,5 +185,5 @@ async function deleteOwnAccountInput(
   { host, email, keys }: TestPerson
 ): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
-  return { challenge_response: keys.respond(challenge) }
+  return { challenge_response: keys.respond(challenge), company: 'Acme' }
 }

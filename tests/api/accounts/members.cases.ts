@@ -51,7 +51,11 @@ export const rows: RouteCases = {
     spends: 'member'
   },
   resendVerifyLink: { ids: { id: 'sign-up' }, shared: true },
-  signOutUser: { ids: { id: 'member' }, shared: true },
+  signOutUser: {
+    input: () => ({ revoke_api_keys: false }),
+    ids: { id: 'member' },
+    shared: true
+  },
   listUserSessions: { ids: { id: 'member' }, shared: true },
   getUserUsage: { ids: { id: 'member' }, shared: true },
   changeUsers: {

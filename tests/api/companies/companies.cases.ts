@@ -29,7 +29,7 @@ export const rows: RouteCases = {
   suspendCompany: {
     input: async app => {
       await confirmSessions(app)
-      return { reason: 'payment' }
+      return { reason: 'payment', verification: 'open' }
     },
     ids: { id: 'company' },
     shared: true,

@@ -475,7 +475,7 @@ describe('a deposit that cannot be', () => {
     ['with an MD5', { original: digest.slice(32), stored: digest.slice(32) }, 'invalid_input'],
     ['in an unknown category', { category: randomUUID() }, 'category_unknown'],
     ['with a name of 10,000 characters', { name: tooLong }, 'invalid_input'],
-    ['with a name of 256 bytes', { name: 'é'.repeat(128) }, 'invalid_input'],
+    ['with a name of 256 characters', { name: 'é'.repeat(256) }, 'invalid_input'],
     ['without a name', { name: '' }, 'invalid_input'],
     ['with a name of two lines', { name: 'a\r\nb.pdf' }, 'invalid_input'],
     ['with a name in another form', { name: 'e\u0301.pdf' }, 'invalid_input'],
