@@ -64,8 +64,9 @@ test.each(names)(
     const input = inputOf(route, valid)
     await fc.assert(
       fc.asyncProperty(input, fc.boolean(), async (given, isSignedIn) => {
-        // a session that ends would make the rest of the runs strangers
-        if (row.spends === 'session' && isSignedIn && route.input.safeParse(given).success) return
+        // a session or person that ends would make the rest of the runs strangers
+        const ends = row.spends === 'session' || row.spends === 'person'
+        if (ends && isSignedIn && route.input.safeParse(given).success) return
         const started = process.threadCpuUsage()
         const answer = await send(route, given, isSignedIn, row.body)
         expect(msSince(started)).toBeLessThan(maxMs)
