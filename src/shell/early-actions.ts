@@ -8,7 +8,7 @@ const waiting = new WeakMap<Element, () => void>()
 export function recordAndReplayEarlyActions(): void {
   document.addEventListener('keydown', event => {
     const { key, target, isComposing } = event
-    if (key !== 'Enter' || isComposing || !(target instanceof HTMLInputElement)) return
+    if (key !== 'Enter' || isComposing || !isSentByEnter(target)) return
     const { form } = target
     const island = target.closest('astro-island[ssr]')
     if (!form || !island) return
@@ -24,6 +24,16 @@ export function recordAndReplayEarlyActions(): void {
     const island = button?.closest('astro-island[ssr]:not([data-hydrating])')
     if (island && button instanceof HTMLElement) wait(island, () => button.click())
   })
+}
+
+/** In a text of several lines, Enter sends only where the keyboard of a phone says so. */
+function isSentByEnter(
+  target: EventTarget | null
+): target is HTMLInputElement | HTMLTextAreaElement {
+  return (
+    target instanceof HTMLInputElement ||
+    (target instanceof HTMLTextAreaElement && target.enterKeyHint === 'go')
+  )
 }
 
 function wait(island: Element, act: () => void): void {

@@ -18,7 +18,7 @@ export function includesEtag(ifNoneMatch: string | undefined, etag: string): boo
 export function etagVersions(ifMatch: string): number[] | undefined | 'malformed' {
   if (ifMatch.trim() === '*') return undefined
   // the pattern is that of RFC 9110, section 8.8.3; a list may have empty members
-  const tags = [...ifMatch.matchAll(/\s*(?:(?:W\/)?"([!\x23-\x7e\x80-\xff]*)")?\s*(?:,|$)/gy)]
+  const tags = [...ifMatch.matchAll(/\s*(?:(?:W\/)?"([!\x23-\x7e\x80-\xff]*)"\s*)?(?:,|$)/gy)]
   const length = tags.reduce((sum, [text]) => sum + text.length, 0)
   const opaque = tags.flatMap(([, tag]) => tag ?? [])
   if (length !== ifMatch.length || opaque.length === 0) return 'malformed'

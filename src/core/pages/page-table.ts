@@ -59,7 +59,7 @@ export const pages = {
   verifyAccount: page('/verify-account', 'none', 89.5),
   activateAccount: page('/activate-account', 'none', 88),
   resetPassword: page('/reset-password', 'none', 88),
-  confirmEmail: page('/confirm-email', 'none', 88),
+  confirmEmail: page('/confirm-email', 'none', 88.5),
   setup: page('/setup', 'none', 94),
   disabled: page('/disabled', 'none', 20),
   docs: page('/docs', 'none', 20, 'listed', 'returnable'),

@@ -91,6 +91,7 @@ export function PasteFingerprints() {
               className={`textarea min-h-10 w-full resize-none whitespace-pre font-mono pointer-coarse:min-h-11 ${refused ? 'border-error' : ''}`}
               autoComplete="off"
               autoCapitalize="none"
+              enterKeyHint="go"
               spellCheck={false}
               onPaste={paste}
               onKeyDown={submitOnEnter}

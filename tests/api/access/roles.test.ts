@@ -497,7 +497,9 @@ async function ask(name: string, caller: Caller): Promise<RawResponse> {
     const { rows } = await app.owner.query('select company_id from "group" where id = $1', [
       things.group
     ])
-    const owner = person === people.pending ? people.plain : person
+    const maker = person === people.pending ? people.plain : person
+    const namesOwner = Object.values(row.ids ?? {}).includes('key owner')
+    const owner = namesOwner ? { ...maker, id: things['key owner'] } : maker
     input[spent] = await makeThingToUseUp(app, row, owner, rows[0].company_id)
   }
   const token =

@@ -214,7 +214,7 @@ describe('a sign-up', () => {
     expect(answers).toEqual(answers.map(() => answers[0]))
     await service.allMailsSent()
     const { link } = await service.mailTo(known.email, 'known')
-    expect(link).toBe('http://localhost/en/sign-in')
+    expect(link).toBe('http://localhost/sign-in')
     expect(service.sentMails.filter(mail => mail.to === known.email)).toHaveLength(2)
     await service.mailTo(invited.email, 'activate')
   })
@@ -376,7 +376,9 @@ describe('a forgotten password', () => {
     const keys = makeKeys()
     await reset(account, token, keys)
     stop()
-    expect(told).toEqual([{ company: service.companies.localhost, user: account.id }])
+    const whose = { company: service.companies.localhost, user: account.id }
+    // of the sessions and of the API keys
+    expect(told).toEqual([whose, whose])
     await expect(whoIs(account.token)).rejects.toEqual(errorWithCode('unauthenticated'))
     await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
     await expect(service.signIn({ ...account, keys })).resolves.toHaveProperty('device')

@@ -220,7 +220,9 @@ describe('what needs attention', () => {
     await queueMail(beta, bea.id, 'password_changed')
     expect(await items()).toMatchObject([{ kind: 'invitations_expired', count: 1 }])
     const theirs = { company_id: beta, isOperator: false }
-    expect((await collectAttention(app.deps, theirs)).items).toEqual([])
+    expect((await collectAttention(app.deps, theirs)).items).toMatchObject([
+      { kind: 'no_administrator' }
+    ])
     await queueMail(company, expired.id, 'activate')
     expect(await items()).toEqual([])
   })

@@ -272,8 +272,8 @@ async function mailTo(
   kind: Exclude<keyof typeof en, 'footer' | 'contact'>
 ): Promise<string> {
   const patterns = [en, fr].map(words => {
-    const [before = '', after = ''] = words[kind].title.split('{{company}}')
-    return new RegExp(`^${RegExp.escape(before)}.*${RegExp.escape(after)}$`)
+    const parts = words[kind].title.split(/\{\{\w+\}\}/)
+    return new RegExp(`^${parts.map(part => RegExp.escape(part)).join('.*')}$`)
   })
   for (let tries = 0; tries < 1200; tries++) {
     const found = mailServer.mails.findLast(

@@ -45,7 +45,7 @@ for (const locale of checkedLocales) {
     const personPage = page.url()
     await page.getByRole('button', { name: t('person.access.newLink') }).click()
     const link = await page.getByText(/activate-account#t=/).textContent()
-    const member = await (await browser.newContext()).newPage()
+    const member = await (await browser.newContext({ locale })).newPage()
     // the language of the page becomes that of the account
     await activateAccount(member, (link ?? '').replace('/en/', `/${locale}/`), 'Mona Member')
 
