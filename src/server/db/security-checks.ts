@@ -19,6 +19,7 @@ const definerFunctions = [
   'public.first_domains(uuid[])',
   'public.has_own_domain()',
   'public.hosts_of_others_below(text)',
+  'public.installed_companies()',
   'public.is_claimed_by_namesake(text, text)',
   'public.is_covered_by(uuid, text)',
   'public.is_proved_host(text)',

@@ -1,6 +1,6 @@
 -- What an operator sees of all companies. The hosts are read for a page of companies only.
-drop function all_companies();
-create function all_companies()
+-- `all_companies()` stays for processes of the earlier release.
+create function installed_companies()
 returns table (
   id uuid, name text, search text, created_at timestamptz, version bigint, disabled jsonb,
   is_demo boolean
@@ -9,9 +9,9 @@ language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select id, name, search, created_at, version, disabled, demo is not null from public.company
 $$;
-alter function all_companies() owner to vidimus_resolver;
-revoke all on function all_companies() from public;
-grant execute on function all_companies() to vidimus_app;
+alter function installed_companies() owner to vidimus_resolver;
+revoke all on function installed_companies() from public;
+grant execute on function installed_companies() to vidimus_app;
 
 -- How many domains several companies have, and the first of each.
 create function first_domains(wanted uuid[])

@@ -12,6 +12,7 @@ as $$
 $$;
 
 -- The names are folded again wherever they are stored, as the owner sees all rows.
+alter table company no force row level security;
 alter table "group" no force row level security;
 alter table category no force row level security;
 alter table data_source no force row level security;
@@ -19,26 +20,64 @@ alter table "user" no force row level security;
 alter table signup no force row level security;
 alter table request no force row level security;
 
--- Names that no longer differ get a number; the oldest keeps its name.
-with numbered as (
-  select company_id, id, row_number() over (
-           partition by company_id, fold_text(name) order by created_at, id) as number
-    from "group"
-)
-update "group" g set name = left(g.name, 70) || ' (' || n.number || ')'
-  from numbered n where n.company_id = g.company_id and n.id = g.id and n.number > 1;
-with numbered as (
-  select company_id, id,
-         row_number() over (partition by company_id, fold_text(names->>'en') order by created_at, id) as en,
-         row_number() over (partition by company_id, fold_text(names->>'fr') order by created_at, id) as fr
-    from category
-)
-update category c
-   set names = jsonb_build_object(
-         'en', case when n.en > 1 then left(names->>'en', 70) || ' (' || n.en || ')' else names->>'en' end,
-         'fr', case when n.fr > 1 then left(names->>'fr', 70) || ' (' || n.fr || ')' else names->>'fr' end)
-  from numbered n
- where n.company_id = c.company_id and n.id = c.id and (n.en > 1 or n.fr > 1);
+-- Names that no longer differ get a number that is free; the oldest keeps its name. The youngest come
+-- first, because an update folds both names of a category, and each must then differ from all others.
+do $$
+declare
+  twin record;
+  language text;
+  place bigint;
+  given text;
+  renamed jsonb;
+begin
+  for twin in
+    select * from (
+      select company_id, id, name, created_at, row_number() over (
+               partition by company_id, fold_text(name) order by created_at, id) as place
+        from "group"
+    ) as numbered
+     where numbered.place > 1 order by created_at desc, id desc
+  loop
+    place := twin.place;
+    loop
+      given := rtrim(left(twin.name, 60)) || ' (' || place || ')';
+      exit when not exists (
+        select from "group" where company_id = twin.company_id and fold_text(name) = fold_text(given)
+      );
+      place := place + 1;
+    end loop;
+    update "group" set name = given where company_id = twin.company_id and id = twin.id;
+  end loop;
+
+  for twin in
+    select * from (
+      select company_id, id, names, created_at,
+             row_number() over (
+               partition by company_id, fold_text(names->>'en') order by created_at, id) as en,
+             row_number() over (
+               partition by company_id, fold_text(names->>'fr') order by created_at, id) as fr
+        from category
+    ) as numbered
+     where en > 1 or fr > 1 order by created_at desc, id desc
+  loop
+    renamed := twin.names;
+    foreach language in array array['en', 'fr'] loop
+      place := case language when 'en' then twin.en else twin.fr end;
+      continue when place = 1;
+      loop
+        given := rtrim(left(twin.names->>language, 60)) || ' (' || place || ')';
+        exit when not exists (
+          select from category
+           where company_id = twin.company_id and fold_text(names->>language) = fold_text(given)
+        );
+        place := place + 1;
+      end loop;
+      renamed := jsonb_set(renamed, array[language], to_jsonb(given));
+    end loop;
+    update category set names = renamed where company_id = twin.company_id and id = twin.id;
+  end loop;
+end
+$$;
 
 update "group" set name = name where search <> fold_text(name);
 update category set names = names
@@ -49,6 +88,7 @@ update "user" set username = username where search <> fold_text(username || ' ' 
 update signup set username = username where search <> fold_text(username || ' ' || email);
 update request set search_name = fold_text(search_name) where search_name <> fold_text(search_name);
 
+alter table company force row level security;
 alter table "group" force row level security;
 alter table category force row level security;
 alter table data_source force row level security;

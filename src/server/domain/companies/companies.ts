@@ -24,7 +24,7 @@ interface CompaniesInput extends PageInput {
   state?: 'active' | 'suspended' | undefined
 }
 
-/** What the database function `all_companies()` returns for each company. */
+/** What the database function `installed_companies()` returns for each company. */
 interface CompanyRow {
   id: string
   name: string
@@ -183,7 +183,7 @@ export async function isNameAndHostPairTaken(
 }
 
 function selectCompanies(tx: TxWithoutCompany) {
-  return tx.selectFrom(sql<CompanyRow>`all_companies()`.as('company'))
+  return tx.selectFrom(sql<CompanyRow>`installed_companies()`.as('company'))
 }
 
 function companyOf(row: Omit<CompanyRow, 'search'>, domains: Domains): Company {

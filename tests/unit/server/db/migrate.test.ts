@@ -3,7 +3,8 @@ import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest'
+import type { DatabaseLocation } from '../../../../src/server/db/connection-config.ts'
 import { migrate } from '../../../../src/server/db/migrate.ts'
 import { socketConnectionConfig, startPostgres } from '../../../../src/server/db/postgres.ts'
 import { findDatabaseFaults } from '../../../../src/server/db/security-checks.ts'
@@ -260,6 +261,79 @@ test('gives hosts a record whose wildcard was lost, and notes which wildcard cov
   ])
 })
 
+test('folds names, numbers those that no longer differ, and ends keys, as an owner who is no superuser', async () => {
+  const owner = await makeOwner()
+  const migrateRest = await migrateUpTo('0050-read-hosts-by-change.sql', owner)
+  const id = (n: number) => `${company.slice(0, -2)}${String(n).padStart(2, '0')}`
+  const long = 'œ'.repeat(78)
+  const wide = '😀'.repeat(62)
+  const groups = ['Œuf œ', 'Oeuf œ', 'Œuf oe', 'Oeuf oe (2)', `œ${long}`, `oe${long}`]
+  const categories = [
+    ['Œuf œ', 'Ærø'],
+    ['Oeuf œ', 'Aerø'],
+    ['Œuf oe', 'AERO'],
+    ['Oeuf oe (2)', `${wide}œœœ`],
+    ['L\u2019œuf', `${wide}oeœœ`],
+    ["L'oeuf", 'L’œuf']
+  ]
+  const text = (given: unknown) => `'${JSON.stringify(given).replaceAll("'", "''")}'`
+  await asOwner(
+    database,
+    `insert into company (id, name, created_at) values ('${company}', 'Sørø', now());
+     insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+       values ('${company}', '${id(1)}', 'a@example.com', 'Bjørn', now(), now());
+     insert into "group" (company_id, id, name, created_at)
+       select '${company}', ('${company.slice(0, -2)}' || n + 9)::uuid, name, now() + n * interval '1 s'
+         from jsonb_array_elements_text(${text(groups)}) with ordinality as given (name, n);
+     insert into category (company_id, id, names, visibility, created_at)
+       select '${company}', ('${company.slice(0, -2)}' || n + 29)::uuid,
+              jsonb_build_object('en', names->0, 'fr', names->1), 'public', now() + n * interval '1 s'
+         from jsonb_array_elements(${text(categories)}) with ordinality as given (names, n);
+     insert into request (company_id, id, user_id, kind, state, seq, created_at, facts, search_name)
+       values ('${company}', '${id(50)}', '${id(1)}', 'deposit', 'done', 0, now(), '{}', 'œuvre');
+     insert into api_key (company_id, id, user_id, created_by, name, scopes, hash, hint, created_at, expires_at)
+       values ('${company}', '${id(60)}', '${id(1)}', '${id(1)}', 'Key', '{deposit}', sha256(''), 'a', now(),
+               now() + interval '5 years');`
+  )
+  await migrateRest()
+  const found = async (statement: string) =>
+    (await asOwner(database, statement)).map(row => row.found)
+  expect(await found('select name as found from "group" order by created_at')).toEqual([
+    'Œuf œ',
+    'Oeuf œ (4)',
+    'Œuf oe (3)',
+    'Oeuf oe (2)',
+    `œ${long}`,
+    `oe${long.slice(0, 58)} (2)`
+  ])
+  expect(
+    await found(
+      `select array[names->>'en', names->>'fr'] as found from category order by created_at`
+    )
+  ).toEqual([
+    ['Œuf œ', 'Ærø'],
+    ['Oeuf œ (4)', 'Aerø (2)'],
+    ['Œuf oe (3)', 'AERO (3)'],
+    ['Oeuf oe (2)', `${wide}œœœ`],
+    ['L\u2019œuf', `${wide.slice(0, 120)} (2)`],
+    ["L'oeuf (2)", 'L’œuf']
+  ])
+  expect(
+    await found(`select search_en as found from category order by created_at limit 2`)
+  ).toEqual(['oeuf oe', 'oeuf oe (4)'])
+  expect(await found(`select search as found from company`)).toEqual(['soro'])
+  expect(await found(`select search as found from "user"`)).toEqual(['bjorn a@example.com'])
+  expect(await found(`select search_name as found from request`)).toEqual(['oeuvre'])
+  expect(
+    await found(`select expires_at < now() + interval '366 days' as found from api_key`)
+  ).toEqual([true])
+  expect(
+    await found(
+      `select relname as found from pg_class where relrowsecurity and not relforcerowsecurity`
+    )
+  ).toEqual([])
+})
+
 test('makes an application role that can log in and nothing more', async () => {
   const roles = `select rolname, rolcanlogin, rolsuper or rolbypassrls or rolcreaterole
       or rolcreatedb or rolreplication as mighty from pg_roles where rolname like 'vidimus_%' order by 1`
@@ -307,21 +381,37 @@ test('finds no fault in the real schema, and names those that are planted', asyn
 /**
  * Runs the product's migrations that come before `next`. Returns a function that runs the others.
  */
-async function migrateUpTo(next: string): Promise<() => Promise<unknown>> {
+async function migrateUpTo(
+  next: string,
+  place: DatabaseLocation = { socketDir, database }
+): Promise<() => Promise<unknown>> {
   const ours = join(import.meta.dirname, '../../../../src/server/db/migrations')
   const names = (await readdir(ours)).filter(name => name.endsWith('.sql')).sort()
   const from = names.indexOf(next)
   const copy = async (name: string) => copyFile(join(ours, name), join(directory, name))
   await Promise.all(names.slice(0, from).map(copy))
-  await migrateHere()
+  await migrate({ ...place, directory })
   return async () => {
     await Promise.all(names.slice(from).map(copy))
-    return migrateHere()
+    return migrate({ ...place, directory })
   }
 }
 
 function migrateHere() {
   return migrate({ socketDir, database, directory })
+}
+
+/** Creates the database of the test. Its owner is a login to which row-level security applies. */
+async function makeOwner(): Promise<DatabaseLocation> {
+  await asOwner('postgres', `create role ${database} login createrole`)
+  onTestFinished(async () => void (await asOwner('postgres', `drop role ${database}`)))
+  await asOwner(
+    'postgres',
+    // the roles of this server exist already, and since PostgreSQL 16 only their maker may grant them
+    `grant vidimus_app, vidimus_resolver to ${database} with admin option`
+  )
+  await asOwner('postgres', `create database ${database} owner ${database}`)
+  return { url: `postgres:///${database}?host=${socketDir}&user=${database}` }
 }
 
 function file(name: string, sql: string) {
