@@ -194,6 +194,18 @@ export const hostilePictures: [string, string][] = [
   ['filter in <g>', svg('<g filter="blur(900px)"/>')],
   ['clip-path in <g>', svg('<g clip-path="polygon(0 0)"/>')],
   ['style in <g>', svg('<g style="filter:drop-shadow(0 0 9px)"/>')],
+  ...['filter', 'mask', 'clip-path', 'd', 'transform'].map((name): [string, string] => [
+    `${name} in <g>`,
+    svg(`<g ${name}=" Inherit"/>`)
+  ]),
+  ...['filter:inherit', 'mask:INHERIT !important', 'clip-path : inherit', 'd:inherit'].map(
+    (style): [string, string] => ['style in <g>', svg(`<g style="${style}"/>`)]
+  ),
+  ['<style>', svg('<style>.a{filter:inherit}</style>')],
+  ...['11', '1e9', 'x'].map((count): [string, string] => [
+    'numOctaves in <feTurbulence>',
+    svg(`<filter id="f"><feTurbulence numOctaves="${count}"/></filter>`)
+  ]),
   ['> 64 levels', svg('<g>'.repeat(64) + '</g>'.repeat(64))],
   ['> 2000 elements', svg('<g/>'.repeat(2000))],
   ['> 64 KB', svg(`<path d="${'0'.repeat(64 * 1024)}"/>`)]
@@ -224,6 +236,9 @@ export const goodPictures = [
   svg('<rect style="fill:#fff;stroke:rgb(1, 2, 3)"/>'),
   svg('<polygon points="0,0 1,1 2,0"/><polyline points="0,0 1,1"/><line x1="0" x2="1"/>'),
   `<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by hand -->\n${svg('<rect/>')}\n`,
+  svg(
+    '<filter id="f"><feTurbulence baseFrequency=".7" numOctaves="3"/><feMerge/></filter><rect filter="url(#f)"/>'
+  ),
   svg('<g>'.repeat(63) + '</g>'.repeat(63)),
   svg('<g/>'.repeat(1999)),
   demoTheme.logo,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
@@ -15,6 +16,8 @@ import { drawingAttributes, fragment, isHarmless, RefusedPart } from './svg-valu
 const maxBytes = 64 * 1024
 const maxElements = 2000
 const maxDepth = 64
+const maxSelectors = 500
+const maxOctaves = 10
 
 /**
  * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused` if the
@@ -78,14 +81,16 @@ export function parseStoredTheme(stored: unknown): Theme {
 }
 
 /** The pictures that were shown last and whether they are allowed, because checking takes longer. */
-const checked = new Map<string, boolean>()
-const maxChecked = 200
+const checked = new LRUCache<string, boolean>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: (_isAllowed, picture) => picture.length
+})
 
 function shownPicture(picture: string): string {
+  if (picture === '') return ''
   let isAllowed = checked.get(picture)
   if (isAllowed === undefined) {
-    isAllowed = picture !== '' && isAllowedPicture(picture)
-    if (checked.size >= maxChecked) checked.clear()
+    isAllowed = isAllowedPicture(picture)
     checked.set(picture, isAllowed)
   }
   return isAllowed ? picture : ''
@@ -116,6 +121,7 @@ function write(text: string): string {
   let open = false
   let depth = 0
   let elements = 0
+  let selectors = 0
   let css = ''
   let root: SvgElement | undefined
   let parent: SvgElement | undefined
@@ -182,6 +188,8 @@ function write(text: string): string {
     depth--
     if (styleDepth !== undefined) {
       const parsed = parseStyleSheet(css)
+      for (const rule of parsed) selectors += rule.selectors.length
+      if (selectors > maxSelectors) throw new RefusedPart(`> ${maxSelectors} selectors in <style>`)
       rules.push(...parsed)
       if (parsed.length > 0) {
         close()
@@ -259,6 +267,7 @@ function attributesOf(tag: SaxesTagNS): Map<string, string> {
       if (name !== 'style') {
         if (!isHarmless(value)) throw new RefusedPart(shown)
         requireDrawable(name, value.trim(), shown)
+        if (name === 'numOctaves' && !(Number(value) <= maxOctaves)) throw new RefusedPart(shown)
       }
       kept.set(name, value)
     } else if (!isInert(name)) throw new RefusedPart(shown)

@@ -39,7 +39,7 @@ const shown = { w: 400, h: 80 }
 class TooCostly extends Error {}
 
 /** What shapes get from the elements around them: references, and the lengths of dashes. */
-type Inherited = Readonly<Record<(typeof inheritedNames)[number], readonly string[]>>
+type Inherited = Readonly<Record<(typeof inheritedNames)[number], ReadonlySet<string>>>
 const inheritedNames = [
   'fill',
   'stroke',
@@ -50,7 +50,9 @@ const inheritedNames = [
   'stroke-dasharray'
 ] as const
 // as: Object.fromEntries loses the names
-const noPaint = Object.fromEntries(inheritedNames.map(name => [name, []])) as unknown as Inherited
+const noPaint = Object.fromEntries(
+  inheritedNames.map(name => [name, new Set()])
+) as unknown as Inherited
 
 interface Context {
   /** Device pixels for one unit of the element's lengths. Infinity if it is not known. */
@@ -69,10 +71,13 @@ class Drawing {
   cost = 0
   readonly #rules: readonly StyleRule[]
   readonly #byId = new Map<string, SvgElement>()
-  readonly #values = new Map<SvgElement, Map<string, string[]>>()
+  readonly #values = new Map<SvgElement, Map<string, Set<string>>>()
 
   constructor(root: SvgElement, rules: readonly StyleRule[]) {
-    this.#rules = rules
+    this.#rules = rules.map(rule => ({
+      ...rule,
+      declarations: rule.declarations.filter(({ name }) => counted.has(name))
+    }))
     const index = (element: SvgElement) => {
       const id = element.attributes.get('id')
       if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, element)
@@ -94,6 +99,7 @@ class Drawing {
   /** Counts the layers of an element, and returns the context of its content. */
   #enter(element: SvgElement, context: Context): Context {
     const own = (name: string) => this.#own(element, name)
+    this.#read(element)
     const scale = context.scale * scaleOf(element.attributes.get('transform') ?? '')
     const clips = own('clip-path').flatMap(referencesIn)
     const masks = own('mask').flatMap(referencesIn)
@@ -126,9 +132,10 @@ class Drawing {
     const corners = cornersOf(element, outline)
     // the lines of one outline cross each other
     this.#spend((corners / cornersCrossed) ** 2)
-    if (context.inherited.stroke.some(isPaint)) this.#spend(corners * strokeCost)
+    if ([...context.inherited.stroke].some(isPaint)) this.#spend(corners * strokeCost)
     const { inherited } = context
-    const extent = extentOf(element, outline)
+    const lengths = sides.flatMap(name => this.#own(element, name))
+    const extent = extentOf(element, lengths, outline)
     for (const id of [...inherited.fill, ...inherited.stroke].flatMap(referencesIn)) {
       this.#applyPaint(id, context, extent)
     }
@@ -139,7 +146,10 @@ class Drawing {
     const ends = [...inherited['marker-start'], ...inherited['marker-end']].flatMap(referencesIn)
     const all = [...inherited['marker-mid'], ...marker].flatMap(referencesIn)
     for (const id of ends) this.#drawContent(id, context)
-    for (const id of all) for (let at = 0; at < 2 * corners; at++) this.#drawContent(id, context)
+    for (const id of all) {
+      if (!this.#byId.has(id)) continue
+      for (let at = 0; at < 2 * corners; at++) this.#drawContent(id, context)
+    }
   }
 
   /** Counts a gradient or a pattern, for a shape that has the size `extent` at most. */
@@ -147,6 +157,7 @@ class Drawing {
     const paint = this.#byId.get(id)
     if (!paint) return
     this.#spend(paintCost + paint.children.length)
+    this.#read(paint)
     const parent = this.#hrefOf(paint)
     if (parent !== undefined) this.#applyPaint(parent, context, extent)
     if (paint.name !== 'pattern') return
@@ -167,7 +178,9 @@ class Drawing {
   #applyFilter(id: string, scale: number): void {
     const filter = this.#byId.get(id)
     if (filter?.name !== 'filter') return
-    for (const { name, attributes } of filter.children) {
+    for (const effect of filter.children) {
+      const { name, attributes } = effect
+      this.#read(effect)
       const reach = (text: string | undefined) => {
         const numbers = numbersIn(text ?? '0').map(Math.abs)
         const reached = Math.max(0, ...numbers)
@@ -179,8 +192,10 @@ class Drawing {
       const isBlur = name === 'feGaussianBlur' || name === 'feDropShadow'
       if (isBlur) this.#spend(blurCost * area)
       else if (name === 'feMorphology') this.#spend(blurCost * (1 + radius / 4))
-      else if (name === 'feTurbulence') this.#spend(turbulenceCost)
-      else this.#spend(filterCost)
+      else if (name === 'feTurbulence') {
+        const octaves = Number(attributes.get('numOctaves') ?? 1)
+        this.#spend(turbulenceCost * Math.max(1, octaves))
+      } else this.#spend(filterCost)
     }
   }
 
@@ -222,12 +237,15 @@ class Drawing {
   }
 
   #inherit(element: SvgElement, around: Inherited): Inherited {
-    let inherited: Record<string, readonly string[]> | undefined
+    this.#spendText(Object.values(around))
+    const read = [...this.#valuesOf(element)].filter(([name]) => !outlines.has(name))
+    this.#spendText(read.map(([, values]) => values))
+    let inherited: Record<string, ReadonlySet<string>> | undefined
     for (const name of inheritedNames) {
       // whether a rule of a style sheet applies is not known for certain, so both count
-      const own = this.#own(element, name).filter(value => !around[name].includes(value))
+      const own = this.#own(element, name).filter(value => !around[name].has(value))
       if (own.length > 0)
-        inherited = { ...(inherited ?? around), [name]: [...around[name], ...own] }
+        inherited = { ...(inherited ?? around), [name]: new Set([...around[name], ...own]) }
     }
     // as: every name is one of the above
     return (inherited as Inherited | undefined) ?? around
@@ -235,26 +253,44 @@ class Drawing {
 
   /** The values that an element may have for a property, from wherever in the file. */
   #own(element: SvgElement, name: string): string[] {
-    return this.#valuesOf(element).get(name) ?? []
+    return [...(this.#valuesOf(element).get(name) ?? [])]
   }
 
-  #valuesOf(element: SvgElement): Map<string, string[]> {
+  #valuesOf(element: SvgElement): Map<string, Set<string>> {
     const known = this.#values.get(element)
     if (known) return known
-    const values = new Map<string, string[]>()
+    const values = new Map<string, Set<string>>()
     const add = (name: string, value: string) => {
-      if (counted.has(name)) values.set(name, [...(values.get(name) ?? []), value])
+      if (!counted.has(name)) return
+      const known = values.get(name)
+      if (known) known.add(value)
+      else values.set(name, new Set([value]))
     }
     const { name, attributes, style } = element
     for (const [attribute, value] of attributes) add(attribute, value)
     const classes = attributes.get('class')?.split(/\s+/) ?? []
+    const names = new Set([`#${attributes.get('id') ?? ''}`, ...classes.map(each => `.${each}`)])
     for (const rule of this.#rules) {
-      if (!mayApply(rule, { name, id: attributes.get('id'), classes })) continue
+      if (!mayApply(rule, { type: name, names })) continue
       for (const declaration of rule.declarations) add(declaration.name, declaration.value)
     }
     for (const declaration of style) add(declaration.name, declaration.value)
     this.#values.set(element, values)
     return values
+  }
+
+  /** Counts the attributes of an element that are read each time that it is drawn. */
+  #read({ attributes }: SvgElement): void {
+    let length = 0
+    for (const [name, value] of attributes) if (!outlines.has(name)) length += value.length
+    this.#spend(Math.max(0, length - freeLength) / lengthPerUnit)
+  }
+
+  /** Counts values that are read, whether they mean something or not. */
+  #spendText(texts: Iterable<ReadonlySet<string>>): void {
+    let length = 0
+    for (const each of texts) for (const text of each) length += text.length + lengthOfValue
+    this.#spend(Math.max(0, length - freeLength) / lengthPerUnit)
   }
 
   #spend(units: number): void {
@@ -280,10 +316,19 @@ const strokeCost = 3
 const cornersCrossed = 160
 const bytesPerUnit = 40
 const cornersOfLetter = 10
+// what reading long texts takes here, not in a browser; no drawing needs as much for one element
+const freeLength = 500
+const lengthPerUnit = 100
+const lengthOfValue = 20
+
+const outlines = new Set(['d', 'points'])
+const sides = 'x y x1 y1 x2 y2 cx cy r rx ry width height'.split(' ')
 
 const counted = new Set<string>([
   ...inheritedNames,
-  ...['d', 'points', 'clip-path', 'mask', 'filter', 'opacity', 'mix-blend-mode', 'isolation']
+  ...outlines,
+  ...sides,
+  ...['clip-path', 'mask', 'filter', 'opacity', 'mix-blend-mode', 'isolation']
 ])
 
 function hasOwnUnits({ name, attributes }: SvgElement): boolean {
@@ -305,8 +350,9 @@ function lengthOf(text: string, whole: number): number {
 }
 
 function unitPixels(text: string): number {
-  const [, unit = ''] = /([a-z]+)\s*$/i.exec(text) ?? []
-  return unit === '' || unit === 'px' ? 1 : 96 // an inch, the largest unit but those of text
+  const written = text.trimEnd()
+  if (!/[a-z]$/i.test(written) || /(?:^|[^a-z])px$/i.test(written)) return 1
+  return 96 // an inch, the largest unit but those of text
 }
 
 function scaleOfPicture({ attributes }: SvgElement): number {
@@ -324,21 +370,26 @@ function scaleOfPicture({ attributes }: SvgElement): number {
 /** Returns by how much a transform enlarges lengths, at most. */
 function scaleOf(transform: string): number {
   let scale = 1
-  for (const [, name = '', list = ''] of transform.matchAll(/([a-z]+)\s*\(([^)]*)\)/gi)) {
+  for (const part of transform.toLowerCase().split(')')) {
+    const [head = '', list = ''] = part.split('(')
+    const name = head.replace(/[\s,]/g, '')
     const numbers = numbersIn(list)
     const [a = 1, b = 0, c = 0, d = 1] = numbers
     if (name === 'scale') scale *= Math.max(...numbers.map(Math.abs), 0)
     else if (name === 'matrix') scale *= Math.hypot(a, b, c, d)
-    else if (name === 'skewX' || name === 'skewY')
+    else if (name === 'skewx' || name === 'skewy')
       scale *= 1 + Math.abs(Math.tan((a * Math.PI) / 180))
   }
   return scale
 }
 
 /** Returns the size that a shape has at most: the sum of all its numbers. */
-function extentOf({ name, attributes, textLength }: SvgElement, outline: string): number {
-  const sides = ['x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'ry', 'width', 'height']
-  const lengths = sides.map(side => lengthOf(attributes.get(side) ?? '0', 1000))
+function extentOf(
+  { name, textLength }: SvgElement,
+  sides: readonly string[],
+  outline: string
+): number {
+  const lengths = sides.map(side => lengthOf(side, 1000))
   const outlined = numbersIn(outline).map(Math.abs)
   const text = name.startsWith('t') ? 100 * (1 + textLength) : 0
   return [...lengths, ...outlined].reduce((sum, length) => sum + length, text)

@@ -6,9 +6,19 @@ export interface Declaration {
   value: string
 }
 
+/** A part of a selector between its combinators: `rect.a#b` */
+export interface Compound {
+  /** `''` or `'*'` for every element. */
+  type: string
+  /** The classes and ids: `'.a'`, `'#b'` */
+  names: string[]
+}
+
 /** A rule of a style sheet, such as `.a, .b { fill: red }`. */
 export interface StyleRule {
   selectors: string[]
+  /** The last part of each selector. */
+  ends: Compound[]
   declarations: Declaration[]
 }
 
@@ -43,16 +53,15 @@ export function parseDeclarations(text: string, where: string): Declaration[] {
  * `RefusedPart` for everything else, such as `@import`.
  */
 export function parseStyleSheet(css: string): StyleRule[] {
-  const text = css.replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, ' ')
+  const text = withoutComments(css)
   const rules: StyleRule[] = []
   let end = 0
   for (const match of text.matchAll(/([^{}]*)\{([^{}]*)\}/gy)) {
     const [whole, heads = '', body = ''] = match
     const selectors = heads.split(',').map(each => each.trim().replace(/\s+/g, ' '))
-    const odd = selectors.find(each => !selector.test(each))
-    if (odd !== undefined) throw new RefusedPart(`${odd} in <style>`)
+    const ends = selectors.map(lastPartOf)
     const declarations = parseDeclarations(body, '<style>')
-    if (declarations.length > 0) rules.push({ selectors, declarations })
+    if (declarations.length > 0) rules.push({ selectors, ends, declarations })
     end = match.index + whole.length
   }
   if (text.slice(end).trim() !== '') throw new RefusedPart('<style>')
@@ -76,31 +85,53 @@ export function writeStyleSheet(rules: readonly StyleRule[]): string {
  * it is true for some rules that do not apply.
  */
 export function mayApply(
-  { selectors }: StyleRule,
-  element: { name: string; id: string | undefined; classes: readonly string[] }
+  { ends }: StyleRule,
+  element: { type: string; names: ReadonlySet<string> }
 ): boolean {
-  return selectors.some(each => {
-    const last = each.split(/[ >]+/).at(-1) ?? ''
-    const [type = ''] = /^[^.#]*/.exec(last) ?? []
-    const parts = last.match(/[.#][^.#]+/g) ?? []
-    return (
-      (type === '' || type === '*' || type === element.name) &&
-      parts.every(part => {
-        const name = part.slice(1)
-        return part.startsWith('#') ? name === element.id : element.classes.includes(name)
-      })
-    )
-  })
+  return ends.some(
+    ({ type, names }) =>
+      (type === '' || type === '*' || type === element.type) &&
+      names.every(name => element.names.has(name))
+  )
 }
 
 /** Throws `RefusedPart` for a value whose drawing could be neither allowed nor counted. */
 export function requireDrawable(name: string, value: string, where: string): void {
   // functions, such as blur(), and lists of several references
   if (referringProperties.has(name) && !simpleReference.test(value)) throw new RefusedPart(where)
+  // the value would be that of an element around, of whatever kind
+  if (uninherited.has(name) && /^inherit\b/i.test(value)) throw new RefusedPart(where)
 }
 
-const compound = String.raw`(?:\*|[\p{L}_][\p{L}\p{N}_-]*)?(?:[.#][\p{L}\p{M}\p{N}_-]+)*`
-const selector = new RegExp(`^(?! )(?:${compound}(?: ?> ?| |$))+(?<! )$`, 'u')
+const compound = /^(?:\*|[\p{L}_][\p{L}\p{N}_-]*)?(?:[.#][\p{L}\p{M}\p{N}_-]+)*$/u
+const maxSelectorLength = 200
+
+function lastPartOf(selector: string): Compound {
+  const parts = selector.length > maxSelectorLength ? [] : selector.split(/ ?> ?| /)
+  const last = parts.at(-1)
+  if (last === undefined || parts.some(part => part === '' || !compound.test(part))) {
+    throw new RefusedPart(`${selector} in <style>`)
+  }
+  const [type = ''] = /^[^.#]*/.exec(last) ?? []
+  return { type, names: [...new Set(last.match(/[.#][^.#]+/g))] }
+}
+
+function withoutComments(css: string): string {
+  let text = ''
+  let end = 0
+  for (;;) {
+    const start = css.indexOf('/*', end)
+    const close = start < 0 ? -1 : css.indexOf('*/', start + 2)
+    if (close < 0) return text + css.slice(end)
+    text += `${css.slice(end, start)} `
+    end = close + 2
+  }
+}
+
+/** Properties that an element has for itself, and that make its drawing costly. */
+const uninherited = new Set(
+  'filter clip-path mask d transform x y cx cy r rx ry width height'.split(' ')
+)
 
 const referringProperties = new Set(
   'filter clip-path mask marker marker-start marker-mid marker-end'.split(' ')

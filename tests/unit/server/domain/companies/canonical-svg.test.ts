@@ -130,11 +130,87 @@ describe('a picture', () => {
         'dashes of a stated length',
         '<path stroke="red" stroke-dasharray="1" pathLength="1e9" d="M0 0H200"/>'
       ],
+      [
+        'noise of many octaves',
+        '<filter id="f"><feTurbulence numOctaves="4"/></filter><rect filter="url(#f)"/>'
+      ],
+      ['dashes of a style', '<circle style="r:9999999" stroke="red" stroke-dasharray="1"/>'],
       ['layers in layers', '<g opacity=".9">'.repeat(50) + '</g>'.repeat(50)]
     ]
     for (const [what, inside] of costly) {
       const refusal = refusalOf(svg(inside, `viewBox="0 0 200 40"`))
       expect.soft(refusal?.fields?.['logo']?.rule, what).toBe('svg_cost')
+    }
+  })
+
+  test.each([
+    ['a selector of combinators', styled(`a${' >'.repeat(30_000)} !{fill:red}`)],
+    ['a selector of letters', styled(`${'a'.repeat(60_000)}!{fill:red}`)],
+    ['a selector of classes', styled(`${'.a'.repeat(30_000)}!{fill:red}`)],
+    ['comments without an end', styled('/*'.repeat(30_000))],
+    ['comments without an end, with stars', styled('/*a'.repeat(20_000))],
+    ['many selectors', styled(`${'a,'.repeat(10_000)}a{fill:red}`, '<g id="a"/>'.repeat(1900))],
+    [
+      'many selectors in several sheets',
+      svg(`${`<style>${'g,'.repeat(99)}g{fill:red}</style>`.repeat(90)}${'<g/>'.repeat(1900)}`)
+    ],
+    [
+      'as many selectors as are allowed',
+      styled(`${'a.a,'.repeat(499)}g{fill:red}`, '<g class="b c"/>'.repeat(1998))
+    ],
+    [
+      'many declarations',
+      styled(
+        `g{${Array.from({ length: 4000 }, (_, at) => `fill:a${at}`).join(';')}}`,
+        '<g>'.repeat(60) + '</g>'.repeat(60) + '<g/>'.repeat(1800)
+      )
+    ],
+    [
+      'references to nothing, inherited',
+      svg(`<g fill="${'url(#b)'.repeat(5000)}">${'<rect/>'.repeat(1900)}</g>`)
+    ],
+    [
+      'markers of nothing on long lines',
+      styled(
+        `path{${Array.from({ length: 900 }, (_, at) => `marker-mid:url(#m${at})`).join(';')}}`,
+        `<path d="M0 0${'L9 9'.repeat(2000)}"/>`.repeat(4)
+      )
+    ],
+    ['a transform of letters', svg(`<g transform="${'a'.repeat(60_000)}"/>`)],
+    ['a transform of parentheses', svg(`<g transform="${'a('.repeat(30_000)}"/>`)],
+    [
+      'a long transform, used again',
+      svg(`<g id="a" transform="${'scale(1)'.repeat(5000)}"/>${'<use href="#a"/>'.repeat(900)}`)
+    ],
+    ['a length of letters', svg(`<rect width="${'a'.repeat(60_000)}1"/>`)],
+    ['a length of blanks', svg(`<rect width="a${' '.repeat(60_000)}1"/>`)]
+  ])('is checked in little time: %s', (_what, text) => {
+    expect(text.length).toBeLessThanOrEqual(64 * 1024)
+    refusalOf(svg('<style>.a{fill:red}</style><g transform="scale(1)"/>'))
+    // other processes may keep the machine busy, or the compiler of the engine this one
+    const times = [1, 2, 3].map(() => {
+      const start = process.cpuUsage()
+      refusalOf(text)
+      const { user, system } = process.cpuUsage(start)
+      return (user + system) / 1000
+    })
+    expect(Math.min(...times)).toBeLessThan(100)
+  })
+
+  test('is refused with more selectors than an export has, or longer ones', () => {
+    const limitOf = (text: string) => refusalOf(text)?.fields?.['logo']?.limit
+    const rules = (count: number) =>
+      Array.from({ length: count }, (_, at) => `.c${at}{fill:red}`).join('')
+    expect(limitOf(styled(rules(500)))).toBeUndefined()
+    expect(limitOf(styled(rules(501)))).toBe('> 500 selectors in <style>')
+    expect(limitOf(svg(`<style>${rules(300)}</style>`.repeat(2)))).toContain('> 500 selectors')
+    expect(limitOf(styled(`.${'a'.repeat(199)}{fill:red}`))).toBeUndefined()
+    expect(limitOf(styled(`.${'a'.repeat(200)}{fill:red}`))).toMatch(/^\.a+$/)
+    for (const selector of ['a>', '>a', 'a > > b', 'a,,b', '', 'a..b', '.a#']) {
+      expect.soft(limitOf(styled(`${selector}{fill:red}`)), selector).toMatch(/ in <style>$/)
+    }
+    for (const selector of ['a>b', 'a > b c', '*', '*.a', '#a.b.c > .d', 'a/* b */b', '/**/a']) {
+      expect.soft(limitOf(styled(`${selector}{fill:red}`)), selector).toBeUndefined()
     }
   })
 
@@ -255,6 +331,10 @@ describe('a picture', () => {
     expect(read).toBeGreaterThan(500)
   })
 })
+
+function styled(css: string, inside = ''): string {
+  return svg(`<style>${css}</style>${inside}`)
+}
 
 /** Counts the shapes that a nested picture draws, by writing out every reference. */
 function shapesDrawn(text: string): number {
