@@ -73,7 +73,9 @@ test('ends every other session of the person and of nobody else, and tells the s
   await change(ada, mine, makeKeys())
   stop()
 
-  expect(told).toEqual([{ company: service.companies.localhost, user: ada.id }])
+  const hers = { company: service.companies.localhost, user: ada.id }
+  // of the sessions and of the API keys
+  expect(told).toEqual([hers, hers])
   await expect(getsUser(mine)).resolves.toHaveProperty('id')
   await expect(getsUser(foreign)).resolves.toHaveProperty('id')
   await expect(getsUser(other)).rejects.toEqual(errorWithCode('unauthenticated'))

@@ -118,7 +118,7 @@ test('only fingerprints what is put there in one call', async () => {
   await rule({ store: 'fingerprint', media_types: ['text/plain'] })
   const bytes = Buffer.from('a line of text')
   const put = (media_type: string) => {
-    const query = { category: ada.category, media_type }
+    const query = { category: ada.category, media_type, name: 'line.txt' }
     return app.put(ada, bytes, query, { 'idempotency-key': 'fingerprint-1' })
   }
   expect((await put('application/pdf')).status).toBe(422)

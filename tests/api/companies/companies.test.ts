@@ -129,6 +129,7 @@ test('are renamed by their administrators, with the names of their domains that 
   ])
 })
 
+// B-08
 test('that are suspended are refused every call but keep their pages, until they are resumed', async () => {
   const { id, host, bea } = await newCompany()
   const port = await app.listen()

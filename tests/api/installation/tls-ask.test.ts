@@ -73,6 +73,7 @@ test('allows certificates for served hosts and their APIs alone', async () => {
   }
 })
 
+// B-09
 test('allows 40 new names a week below a wildcard, and names that were allowed before always', async () => {
   const id = await makeDomain(app.owner, app.companies['acme.localhost'], '*.budget.fr')
   app.deps.signals.domains.send('*.budget.fr')

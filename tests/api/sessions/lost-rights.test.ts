@@ -16,7 +16,7 @@ import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import { startSecondProcess } from '../../helpers/second-process.ts'
 
-// Whoever loses a right loses it for everything under way: within a second in each process that
+// whoever loses a right loses it for everything under way: within a second in each process that
 // hears of it, within two in a process whose notifications are lost.
 
 /**

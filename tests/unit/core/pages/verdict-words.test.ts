@@ -38,7 +38,7 @@ test.for([
     'original',
     'fr',
     'Inchangé',
-    'Acme a enregistré ce fichier, à l’octet près, le 3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC). Il n’a pas changé depuis.'
+    'Acme a enregistré exactement ce fichier le 3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC), sans la moindre modification depuis.'
   ],
   [
     'stored_copy',
@@ -61,8 +61,8 @@ test.for([
   [
     'not_found',
     'fr',
-    'Aucune trace',
-    'Acme n’a aucune trace de ce fichier, à l’octet près, au 1er juin 2026 à 13:30:00 UTC+05:30 (2026-06-01 08:00:00 UTC).'
+    'Absent du registre',
+    'Acme n’a aucune trace de ce fichier exact au 1er juin 2026 à 13:30:00 UTC+05:30 (2026-06-01 08:00:00 UTC).'
   ]
 ] as const)('tells %s in %s', ([name, locale, word, sentence]) => {
   const told = say(name, locale)
@@ -102,7 +102,7 @@ test('calls nothing unchanged where only a fingerprint was given', () => {
   expect(describeVerdict(answers.not_found, 'fingerprint').key).toBe('fingerprint_not_found')
   for (const [locale, unchanged] of [
     ['en', /unchanged|this exact file|not one byte/i],
-    ['fr', /inchangé|pas changé/i]
+    ['fr', /inchangé|modification|fichier exact/i]
   ] as const) {
     for (const name of ['original', 'stored_copy', 'not_found'] as const) {
       const { word, sentence } = say(name, locale, 'fingerprint')
@@ -125,10 +125,10 @@ test('prefers the original to a copy, and the first record to a later one', () =
 test('adds to an unknown file that this does not make it false', () => {
   const adds = (locale: Locale) => translator(locale, words[locale])('verify.adds.not_false')
   expect(adds('en')).toBe(
-    'That does not make it false. Opening a copy and saving it again makes a different file.'
+    'That does not make it false. A copy that was opened and saved again is already another file. Ask the sender for the original file, not a scan or a re-saved copy.'
   )
   expect(adds('fr')).toBe(
-    'Cela ne le rend pas faux. Une copie rouverte et réenregistrée est déjà un autre fichier.'
+    'Cela ne le rend pas faux. Une copie rouverte et réenregistrée est déjà un autre fichier. Demandez le fichier d’origine à l’expéditeur, pas un scan ni une copie réenregistrée.'
   )
 })
 
