@@ -3,7 +3,7 @@ import pg from 'pg'
 import { createApp } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config.ts'
 import { socketConnectionConfig } from '../src/server/db/postgres.ts'
-import { findTenant, openTenantCache } from '../src/server/domain/companies/served-hosts.ts'
+import { findTenant } from '../src/server/domain/companies/served-hosts.ts'
 import { keyedHashOf } from '../src/server/domain/evidence/company-keys.ts'
 import { newId } from '../src/server/domain/ids.ts'
 import { issueAccessToken } from '../src/server/domain/sessions/access-tokens.ts'
@@ -30,8 +30,7 @@ export async function openServiceInternals(service: Service) {
   const quiet = { info() {}, warn: console.warn, error: console.error }
   // without DATABASE_NOTIFY, no statement is sent outside of transactions
   const config = readConfig({ DATA_DIR: service.dataDir, DATABASE_NOTIFY: 'false' })
-  const { deps } = owned.use(await openDeps(config, quiet))
-  const tenants = owned.use(openTenantCache(deps))
+  const { deps, tenants } = owned.use(await openDeps(config, quiet))
   const app = createApp(deps, tenants)
   const tenant = await findTenant(deps, companyHost)
   if (!tenant) throw new Error(`${companyHost} belongs to nobody`)

@@ -116,11 +116,12 @@ export const zeroImportCounts: ImportCounts = {
  * Why the check, the run or the undo of an import has failed:
  * - `changed_meanwhile`: people or groups of the company have changed since the check, for example
  *   because somebody has invited a person of the file.
+ * - `too_many_people`: the company would have more people than it may have.
  * - `interrupted`: an error occurred in the server, which has logged it.
  *
  * A failed check, run or undo has changed no person.
  */
-export const ImportFailureReason = z.enum(['changed_meanwhile', 'interrupted'])
+export const ImportFailureReason = z.enum(['changed_meanwhile', 'too_many_people', 'interrupted'])
 export type ImportFailureReason = z.infer<typeof ImportFailureReason>
 
 export const UserImportOptions = z.object({

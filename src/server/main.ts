@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { openTenantCache, watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
+import { watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
 import { createEmptyDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
 import { createFirstCompanyIfNone } from './domain/installation/installation.ts'
@@ -104,12 +104,11 @@ async function start(): Promise<void> {
       stop(1)
     })
   )
-  const { deps } = opened
+  const { deps, tenants } = opened
   const first = { host: 'localhost', name: 'Vidimus', isPublic: true }
   const isFirst = await createFirstCompanyIfNone(deps, first)
   if (isFirst && config.demo) await createEmptyDemo(deps)
 
-  const tenants = owned.use(openTenantCache(deps))
   const lag = owned.use(watchEventLoopLag())
   const app = createApp(deps, tenants, { lagMs: lag.ms })
   const site = createSiteHandler({

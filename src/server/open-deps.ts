@@ -13,7 +13,7 @@ import { openNotificationChannel } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
-import { findTenant } from './domain/companies/served-hosts.ts'
+import { openTenantCache, type TenantCache } from './domain/companies/served-hosts.ts'
 import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
 import { createCompanySecretKeyReader } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordOrCheckRootSecretId } from './domain/installation/installation.ts'
@@ -22,6 +22,7 @@ import { createCallerWatch } from './domain/sessions/caller-watch.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
   deps: Deps
+  tenants: TenantCache
 }
 
 /**
@@ -66,6 +67,18 @@ export async function openDeps(
   const clock = () => new Date()
   const keys = await openOwnKeys()
   const signals = createServiceSignals(notifications)
+  const settings: Deps['settings'] = {
+    scheme: config.scheme,
+    port: config.publicPort,
+    dev: config.dev,
+    hasPublicUrl: config.hasPublicUrl,
+    mailServer: config.smtp !== undefined,
+    maxUploadBytes: config.maxUploadBytes,
+    limits: config.limits,
+    bounds: config.bounds
+  }
+  // before the watch of callers, so that it hears of a signal first
+  const tenants = owned.use(openTenantCache({ db, clock, signals, settings }))
   const deps: Deps = {
     db,
     keys,
@@ -79,23 +92,15 @@ export async function openDeps(
     random: length => new Uint8Array(randomBytes(length)),
     log,
     signals,
-    callers: createCallerWatch({ db, clock, log, signals }, host => findTenant({ db }, host)),
+    callers: createCallerWatch({ db, clock, log, signals }, tenants.companyOf),
     process: notifications?.process,
-    settings: {
-      scheme: config.scheme,
-      port: config.publicPort,
-      dev: config.dev,
-      hasPublicUrl: config.hasPublicUrl,
-      mailServer: config.smtp !== undefined,
-      maxUploadBytes: config.maxUploadBytes,
-      limits: config.limits,
-      bounds: config.bounds
-    },
+    settings,
     stopping
   }
   const kept = owned.move()
   return {
     deps,
+    tenants,
     [Symbol.asyncDispose]: () => kept.disposeAsync()
   }
 

@@ -19,7 +19,7 @@ import type { Api } from '../../src/server/api/kit/context.ts'
 import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
-import { findTenant, openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
+import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
 import type {
   CompanyId,
   Deps,
@@ -169,6 +169,18 @@ export async function makeApp(
     recordedRootSecretId: undefined,
     clock
   })
+  const settings: Deps['settings'] = {
+    scheme: 'http',
+    port: undefined,
+    dev: true,
+    hasPublicUrl: false,
+    mailServer: false,
+    maxUploadBytes: 5_000_000_000,
+    limits: { ...generousLimits },
+    bounds: usualBounds,
+    ...options.settings
+  }
+  const tenants = openTenantCache({ db, clock, signals, settings })
   const deps: Deps = {
     db,
     keys,
@@ -182,19 +194,9 @@ export async function makeApp(
     random: length => new Uint8Array(randomBytes(length)),
     log,
     signals,
-    callers: createCallerWatch({ db, clock, log, signals }, host => findTenant({ db }, host)),
+    callers: createCallerWatch({ db, clock, log, signals }, tenants.companyOf),
     process: undefined,
-    settings: {
-      scheme: 'http',
-      port: undefined,
-      dev: true,
-      hasPublicUrl: false,
-      mailServer: false,
-      maxUploadBytes: 5_000_000_000,
-      limits: { ...generousLimits },
-      bounds: usualBounds,
-      ...options.settings
-    },
+    settings,
     stopping: stopping.signal
   }
   await recordOrCheckRootSecretId(deps)
@@ -204,7 +206,6 @@ export async function makeApp(
     'acme.localhost': await addCompany('Acme', 'acme.localhost'),
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
-  const tenants = openTenantCache(deps)
   const { lagMs, inFlightLimits } = options
   const app = createApp(deps, tenants, {
     ...(lagMs && { lagMs }),

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import { createApp } from '../../src/server/app.ts'
-import { findTenant, openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
+import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
@@ -28,14 +28,14 @@ export async function startSecondProcess(
   const { db, log } = app.deps
   // its upload job does not run here, and that of the first process would only check at intervals
   const signals = { ...createServiceSignals(notifications), uploads: app.deps.signals.uploads }
+  const tenants = openTenantCache({ ...app.deps, signals, clock })
   const deps: Deps = {
     ...app.deps,
     blobs: openBlobs(join(app.folder, 'documents')),
     signals,
-    callers: createCallerWatch({ db, clock, log, signals }, host => findTenant({ db }, host)),
+    callers: createCallerWatch({ db, clock, log, signals }, tenants.companyOf),
     clock
   }
-  const tenants = openTenantCache(deps)
   const api = createApp(deps, tenants)
   const server = createHttpServer({
     tenants,

@@ -22,7 +22,7 @@ export const maxBytesPerBatchFile = 1024 * 1024
 /** Maximum size in bytes of the whole body of a batch deposit: 8 MiB. */
 export const maxDepositBatchBodyBytes = 8 * 1024 * 1024
 
-/** Maximum number of days until an API key expires: five years. */
+/** Maximum number of days until an API key expires: one year. */
 export const maxApiKeyDays = 365
 /** Maximum number of API keys of one person. Also the maximum number of API keys of one company. */
 export const maxApiKeysPerOwner = 100

@@ -104,11 +104,19 @@ test('a new and a renewed key are mailed to their owner, and to administrators f
   const mail = await app.mailTo(person.email, 'key_renewed')
   expect(mail.link).toContain('/me#keys')
   const group_id = await makeGroup(app, admin.host)
+  await app.owner.query(
+    `insert into "user" (company_id, id, email, username, permissions, tokens_valid_after, created_at)
+     values ($1, gen_random_uuid(), 'invited@acme.fr', 'Invited', '{admin}', now(), now())`,
+    [company]
+  )
   const input = { id: company, name: 'Archive', scopes: ['deposit' as const], group_id }
   const companys = await admin.call(createCompanyApiKey, input)
   expect((await app.mailTo(admin.email, 'key_created')).key?.name).toBe('Archive')
   await admin.call(renewCompanyApiKey, { id: company, keyId: companys.id })
   expect((await app.mailTo(admin.email, 'key_renewed')).link).toContain(`/admin/${company}`)
+  const { rows } = await app.owner.query(`select from mail where email = 'invited@acme.fr'`)
+  expect(rows).toEqual([])
+  expect(app.sentMails.map(({ to }) => to)).not.toContain('invited@acme.fr')
 })
 
 test('lives a year at most, also after it was renewed', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteOwnAccount } from '../../../src/contract/accounts.ts'
 import {
@@ -7,7 +8,8 @@ import {
   deleteApiKey,
   deleteCompanyApiKey,
   listApiKeys,
-  listCompanyApiKeys
+  listCompanyApiKeys,
+  renewApiKey
 } from '../../../src/contract/api-keys.ts'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
 import {
@@ -99,6 +101,35 @@ describe('a key', () => {
     expect(rows[0].hash).toEqual(hashApiKey(key))
     expect(JSON.stringify(rows)).not.toContain(key)
     expect(JSON.stringify(app.logged)).not.toContain(key)
+  })
+
+  test.for(['created', 'renewed'])('is not %s by a session that ended meanwhile', async what => {
+    const person = await app.signUp()
+    await confirmSessions(app)
+    const { id } = await person.call(createApiKey, { name: 'Scanner', scopes: ['deposit'] })
+    const client = await app.owner.connect()
+    try {
+      await client.query('begin')
+      await client.query('select from "user" where id = $1 for update', [person.id])
+      const answer =
+        what === 'created'
+          ? person.call(createApiKey, { name: 'Late', scopes: ['deposit'] })
+          : person.call(renewApiKey, { id, expires_in_days: 30 })
+      const code = answer.then(
+        () => 'done',
+        error => error.code
+      )
+      await sleep(300)
+      await client.query('update session set revoked_at = now() where user_id = $1', [person.id])
+      await client.query('commit')
+      expect(await code).toBe('unauthenticated')
+    } finally {
+      client.release()
+    }
+    const { rows } = await app.owner.query('select name from api_key where user_id = $1', [
+      person.id
+    ])
+    expect(rows).toEqual([{ name: 'Scanner' }])
   })
 
   test('lasts a year if nothing else is said', async () => {

@@ -569,6 +569,31 @@ test('moves a host to another company with its look and without its tokens', asy
   expect((await bob.call(getDomain, { id: moved.id })).host).toBe(host)
 })
 
+test('moves in opposite directions at the same time all succeed', async () => {
+  const to = app.companies[beta]
+  const [first, second] = [await prove(), await prove()]
+  const { rows } = await app.owner.query('select permissions from "user" where id = $1', [bob.id])
+  await app.owner.query(`update "user" set permissions = '{operator,admin}' where id = $1`, [
+    bob.id
+  ])
+  await asOperator(async () => {
+    let here = first.id
+    let there = (await ada.call(moveDomainToCompany, { id: second.id, company_id: to })).id
+    for (let time = 0; time < 5; time++) {
+      const [gone, back] = await Promise.all([
+        ada.call(moveDomainToCompany, { id: here, company_id: to }),
+        bob.call(moveDomainToCompany, { id: there, company_id: ada.company })
+      ])
+      here = back.id
+      there = gone.id
+    }
+  })
+  await app.owner.query('update "user" set permissions = $2 where id = $1', [
+    bob.id,
+    rows[0].permissions
+  ])
+})
+
 test('a host that is moved while it is off begins anew in the other company', async () => {
   const to = app.companies[beta]
   const { id, host } = await prove()

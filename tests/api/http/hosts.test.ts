@@ -565,6 +565,30 @@ test('a change of one company costs the others nothing, and all hosts are read o
   expect((await own.tenants.resolve('more-19.test'))?.host).toBe('more-19.test')
 })
 
+test('whose a host is costs nothing until it changes, and a move is seen without a signal', async () => {
+  await using own = await makeServer()
+  const first = await own.addCompany('First', '*.first.test')
+  const second = await own.addCompany('Second', 'second.test')
+  const host = 'docs.first.test'
+  expect(await own.tenants.companyOf(host)).toBe(first)
+  const seen = await statementsOf(own.deps.db, /resolve_host|list_hosts/, async () => {
+    for (let time = 0; time < 20; time++) {
+      own.wait(2)
+      expect(await own.tenants.companyOf(host)).toBe(first)
+    }
+  })
+  expect(seen).toEqual([])
+  await own.owner.query(
+    `update domain set company_id = $1, id = gen_random_uuid() where host = '*.first.test'`,
+    [second]
+  )
+  own.wait(2)
+  expect(await own.tenants.companyOf(host)).toBe(second)
+  await own.owner.query(`update domain set verified_at = null where host = '*.first.test'`)
+  own.wait(2)
+  expect(await own.tenants.companyOf(host)).toBeUndefined()
+})
+
 test('misses no host of a transaction that was open while others ended', async () => {
   await using own = await makeServer()
   await own.addCompany('New', 'new.test')

@@ -446,7 +446,7 @@ test('changes nothing when the company has reached its number of people after th
   )
   const failed = await run(id)
   await app.owner.query('drop function take_place cascade')
-  expect(failed).toMatchObject({ state: 'failed', failure: 'changed_meanwhile' })
+  expect(failed).toMatchObject({ state: 'failed', failure: 'too_many_people' })
   expect(await peopleOf([email])).toEqual([])
   await ada.call(checkImport, { id })
   await settled(id)
@@ -454,6 +454,17 @@ test('changes nothing when the company has reached its number of people after th
     code: 'too_many_people'
   })
   app.deps.settings.bounds = before
+})
+
+test('changes people of a company that has more of them than a lowered setting allows', async () => {
+  const before = app.deps.settings.bounds
+  const person = await makePersonLater()
+  await person.make()
+  const { id } = await check([{ email: person.email, username: 'Renamed' }])
+  app.deps.settings.bounds = { ...before, people: 1 }
+  const { state, result } = await run(id)
+  app.deps.settings.bounds = before
+  expect({ state, result }).toMatchObject({ state: 'done', result: { created: 0, changed: 1 } })
 })
 
 test('skips who was added after the check where refused rows are skipped, and says so', async () => {

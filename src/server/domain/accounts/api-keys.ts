@@ -25,6 +25,7 @@ import { requireRoom, requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
+import { requireStillLive } from '../sessions/authentication.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
 import { lockMemberRow } from './member-row-locks.ts'
 
@@ -65,7 +66,8 @@ interface Creation extends z.output<typeof call.input> {
  * Creates an API key and returns it with its secret. Without `group_id`, the key belongs to the
  * person `by`. With `group_id`, the key belongs to the company and gets an account of its own in
  * that group. Deposits that a program makes with this key belong to the key's account. Throws
- * `too_many_keys` if the owner has 100 keys, and `not_found` if the company has no such group.
+ * `too_many_keys` if the owner has 100 keys, `not_found` if the company has no such group, and
+ * `unauthenticated` if the session of a person who creates an own key has ended since the call began.
  */
 export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings' | 'signals'>,
@@ -79,7 +81,7 @@ export async function createApiKey(
   const scopes = KeyScope.options.filter(scope => given.includes(scope))
   return inCompany(deps.db, company_id, async tx => {
     if (group_id === undefined) {
-      await lockOwner(tx, by)
+      await lockOwner(tx, deps, by)
       const used = await countRows(keysOf(tx, by.id))
       requireWithin({ code: 'too_many_keys', used, limit: maxApiKeysPerOwner })
     } else {
@@ -118,7 +120,8 @@ interface Renewal extends Owner {
 
 /**
  * Lets an API key of a person or of the company end later, and mails this to its owner. Throws
- * `not_found` if there is no such key.
+ * `not_found` if there is no such key, and `unauthenticated` if the session of a person who renews an
+ * own key has ended since the call began.
  */
 export async function renewApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
@@ -126,6 +129,7 @@ export async function renewApiKey(
 ): Promise<ApiKey> {
   const expires_at = new Date(deps.clock().getTime() + days * dayMs)
   return inCompany(deps.db, company_id, async tx => {
+    if (user_id !== undefined) await lockOwner(tx, deps, by)
     const found = await keysOf(tx, user_id)
       .where('api_key.id', '=', id)
       .select(['name', 'expires_at'])
@@ -205,7 +209,8 @@ async function tellOfKey(
     .where('disabled', 'is', null)
     .where(
       user_id === undefined
-        ? sql<boolean>`permissions <> '{}' and permissions @> array['admin']`
+        ? // people who were invited may never accept, and their address may be wrong
+          sql<boolean>`state = 'active' and permissions <> '{}' and permissions @> array['admin']`
         : sql<boolean>`id = ${user_id}::uuid`
     )
     .select(['email', 'locale'])
@@ -356,17 +361,24 @@ function toKey(row: Row): ApiKey {
 }
 
 /**
- * Locks the row of the person who creates an API key. Until the transaction ends, the account
- * cannot be deleted, and parallel calls that create API keys for this person wait. Throws
- * `unauthenticated` if the account is already deleted.
+ * Locks the row of the person who creates or renews an own API key. Until the transaction ends, the
+ * account cannot be deleted, its password cannot be reset, and parallel calls about API keys of this
+ * person wait. Throws `unauthenticated` if the account is already deleted or the caller's session
+ * has ended.
  */
-async function lockOwner(tx: Tx, { id }: AuthenticatedCaller): Promise<void> {
-  const found = await selectById(tx, 'user', id)
+async function lockOwner(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  by: AuthenticatedCaller
+): Promise<void> {
+  const found = await selectById(tx, 'user', by.id)
     .where('deleted_at', 'is', null)
     .select('id')
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (!found) throw new AppError('unauthenticated', 'The account is deleted')
+  // a password reset that held the row revokes only the keys that it finds
+  await requireStillLive(tx, deps, by)
 }
 
 /**

@@ -105,7 +105,7 @@ async function isOnlyOneWith(tx: Tx, permissions: string[], user_id: string): Pr
     // people who were invited or disabled cannot sign in
     .where('state', '=', 'active')
     .select('id')
-    // in one order, so that two who leave at the same time never wait for each other
+    // in one order, so that fewer calls block each other: each one already holds its caller's row
     .orderBy('id')
     // if two people delete their accounts at the same time, the second call waits here and then
     // finds only itself

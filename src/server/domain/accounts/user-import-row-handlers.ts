@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { countRows, selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import type {
@@ -30,8 +31,13 @@ export const userImportRowHandlers: ImportRowHandlers = {
   async afterRun(tx, deps, work, goOn) {
     if (work.options.send_invitations) await invitePeople(tx, deps, work, goOn)
     const digest = await digestOf(tx, work)
+    const created = await countRows(
+      selectInCompany(tx, 'import_row')
+        .where('import_id', '=', work.id)
+        .where('verdict', '=', 'new')
+    )
     // last, because nobody else can join the company from here to the commit
-    await requireRoom(tx, deps, 'people', 0)
+    await requireRoom(tx, deps, 'people', created, { isAdded: true })
     return { digest }
   },
   countApplied,

@@ -25,6 +25,11 @@ export interface TenantCache {
    * unknown host. A domain with exactly this name takes precedence over a wildcard.
    */
   resolve(host: string): Promise<Tenant | undefined>
+  /**
+   * Returns the company that `resolve` would find, from memory as long as the list of served hosts
+   * reports no change of its domain. For questions about many hosts that are repeated all the time.
+   */
+  companyOf(host: string): Promise<CompanyId | undefined>
   [Symbol.dispose](): void
 }
 
@@ -37,7 +42,11 @@ export interface TenantCache {
 export function openTenantCache(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>
 ): TenantCache {
-  const readHosts = createHostsReader(deps)
+  const owners = new Map<string, Promise<CompanyId | undefined>>()
+  const readHosts = createHostsReader(deps, changed => {
+    if (changed) for (const domain of changed) owners.delete(domain)
+    else owners.clear()
+  })
   const hosts = fresh(deps, (_all: 'all') => readHosts())
   const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
   const { companies, domains: changed, missed } = deps.signals
@@ -53,14 +62,33 @@ export function openTenantCache(
       domains.forget()
     })
   ]
+  async function resolve(host: string): Promise<Tenant | undefined> {
+    const domain = domainOf(host, await hosts.get('all'))
+    const tenant = domain === undefined ? undefined : await domains.get(domain)
+    // the operators must not lose their pages when another company proves the first host
+    const hasLeftLocalhost = tenant?.hasOwnDomain && !tenant.keepsLocalhost
+    if (hasLeftLocalhost && isLocalhost(host) && !deps.settings.dev) return undefined
+    return tenant && domain !== host ? { ...tenant, host, isWildcard: true } : tenant
+  }
+
+  function ownerOf(domain: string): Promise<CompanyId | undefined> {
+    const known = owners.get(domain)
+    if (known) return known
+    const owner = findTenant(deps, domain).then(tenant => tenant?.company_id)
+    // stored before the answer is there, so that a change reported meanwhile removes it
+    owners.set(domain, owner)
+    // errors are not cached
+    owner.catch(() => owners.get(domain) === owner && owners.delete(domain))
+    return owner
+  }
+
   return {
-    async resolve(host) {
+    resolve,
+    async companyOf(host) {
+      // a change of other hosts can end `localhost`
+      if (isLocalhost(host) && !deps.settings.dev) return (await resolve(host))?.company_id
       const domain = domainOf(host, await hosts.get('all'))
-      const tenant = domain === undefined ? undefined : await domains.get(domain)
-      // the operators must not lose their pages when another company proves the first host
-      const hasLeftLocalhost = tenant?.hasOwnDomain && !tenant.keepsLocalhost
-      if (hasLeftLocalhost && isLocalhost(host) && !deps.settings.dev) return undefined
-      return tenant && domain !== host ? { ...tenant, host, isWildcard: true } : tenant
+      return domain === undefined ? undefined : ownerOf(domain)
     },
     [Symbol.dispose]() {
       for (const off of offs) off()
@@ -228,9 +256,13 @@ const changesMs = 60_000
 /**
  * Returns a function that reads the hosts of all verified domains. Its first call reads all of them,
  * and the later calls only what has changed. Each call returns the same set, which then is as the
- * database was at the call or later.
+ * database was at the call or later. `onChange` is called with the domains that may have changed, or
+ * with undefined if any may have.
  */
-function createHostsReader(deps: Pick<Deps, 'db'>): () => Promise<ReadonlySet<string>> {
+function createHostsReader(
+  deps: Pick<Deps, 'db'>,
+  onChange?: (domains: string[] | undefined) => void
+): () => Promise<ReadonlySet<string>> {
   let hosts = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY
   /** The oldest transaction whose changes the next reading may not have seen yet. */
@@ -249,6 +281,7 @@ function createHostsReader(deps: Pick<Deps, 'db'>): () => Promise<ReadonlySet<st
     }
     since = seen
     readAt = startedAt
+    onChange?.(isFirst ? undefined : Object.keys(changes))
     return hosts
   }
 

@@ -166,6 +166,9 @@ export async function moveDomainToCompany(
     tx.afterCommit(() => deps.signals.domains.send(host))
   }
   await inCompany(deps.db, to, async tx => {
+    // one move at a time: a move locks the rows of two companies in two transactions, so the database
+    // would not notice that a move in the other direction waits for it
+    await tx.selectFrom('installation').select('only_row').forNoKeyUpdate().execute()
     // counted under a lock that ends after the move
     await requireRoom(tx, deps, 'domains')
     await withHostTakenError(() => inCompany(deps.db, company_id, move))

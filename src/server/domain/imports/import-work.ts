@@ -144,7 +144,9 @@ export async function workOnNextImport(
   } catch (error) {
     // an AppError means that the company has reached a bound since the check
     if (error instanceof Stale || error instanceof AppError) {
-      await end(deps, work, { state: 'failed', failure: 'changed_meanwhile' })
+      const isFull = error instanceof AppError && error.code === 'too_many_people'
+      const failure = isFull ? 'too_many_people' : 'changed_meanwhile'
+      await end(deps, work, { state: 'failed', failure })
       return true
     }
     if (error instanceof Stopped) {

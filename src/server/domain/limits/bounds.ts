@@ -80,17 +80,21 @@ const bounds = {
 /**
  * Throws the error code of a bound if the company would have too much after `adding` more. Locks
  * the company's row until the transaction ends, so that parallel calls are counted one after the
- * other.
+ * other. Does nothing if `adding` is 0 or less: a company may have more than a lowered setting allows.
+ * With `isAdded`, the transaction has already stored what is added.
  */
 export async function requireRoom(
   tx: Tx,
   { settings }: Pick<Deps, 'settings'>,
   name: keyof typeof bounds,
-  adding = 1
+  adding = 1,
+  { isAdded = false }: { isAdded?: boolean } = {}
 ): Promise<void> {
+  if (adding <= 0) return
   const { code, limit, count }: Bound = bounds[name]
   await lockCompanyRow(tx)
-  requireWithin({ code, used: await count(tx), limit: limit(settings.bounds) }, adding)
+  const used = (await count(tx)) - (isAdded ? adding : 0)
+  requireWithin({ code, used, limit: limit(settings.bounds) }, adding)
 }
 
 /**

@@ -147,6 +147,23 @@ export async function findLostRights<Caller extends Pick<WatchedCaller, 'person'
   return lost
 }
 
+/**
+ * Throws the error that a new call of the caller would get if their session, or their key, has ended
+ * since the call began. For calls that have waited for a lock. The transaction must be of the
+ * caller's company.
+ */
+export async function requireStillLive(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  person: AuthenticatedCaller
+): Promise<void> {
+  const ids = [person.session_id]
+  const [row] = await tx.run(manySessions, { company_id: tx.companyId, ids })
+  const session = row && isLive(row, deps.clock()) ? row : undefined
+  const reason = findLostRight(session, { person, permissions: [] })
+  if (reason) throw reason
+}
+
 type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionsOf>['execute']>>[number]
 
 function findLostRight(

@@ -1,5 +1,5 @@
 import type { AppError } from '../../../contract/kit/errors.ts'
-import type { CallerWatch, CompanyId, Deps, Tenant, WatchedCaller } from '../deps.ts'
+import type { CallerWatch, CompanyId, Deps, WatchedCaller } from '../deps.ts'
 import { findLostRights, sessionEndedError } from './authentication.ts'
 
 /**
@@ -21,12 +21,13 @@ interface CompanyCallers {
 }
 
 /**
- * Creates the watch of this process. `findTenant` returns the company of a host, or undefined if
- * the host is not served.
+ * Creates the watch of this process. `companyOf` returns the company of a host, or undefined if the
+ * host is not served. It is asked about all hosts once a second, and must know of a signal before
+ * the watch does.
  */
 export function createCallerWatch(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>,
-  findTenant: (host: string) => Promise<Pick<Tenant, 'company_id'> | undefined>
+  companyOf: (host: string) => Promise<CompanyId | undefined>
 ): CallerWatch {
   const companies = new Map<CompanyId, CompanyCallers>()
 
@@ -65,11 +66,11 @@ export function createCallerWatch(
 
   async function checkTogether(company: CompanyId, callers: Watched[]): Promise<void> {
     const hosts = [...new Set(callers.map(({ host }) => host))]
-    const [lost, ...tenants] = await Promise.all([
+    const [lost, ...owners] = await Promise.all([
       findLostRights(deps, company, callers),
-      ...hosts.map(findTenant)
+      ...hosts.map(companyOf)
     ])
-    const served = new Set(hosts.filter((_, at) => tenants[at]?.company_id === company))
+    const served = new Set(hosts.filter((_, at) => owners[at] === company))
     for (const caller of callers) {
       const reason = served.has(caller.host) ? lost.get(caller) : sessionEndedError()
       if (reason && remove(company, caller)) caller.onEnd(reason)
