@@ -88,7 +88,7 @@ export function compressedResponse(
   encoded: CompressedBody
 ): Response {
   const { 'content-type': type = '', ...kept } = headers
-  const always = { ...kept, etag: encoded.etag, vary: 'Accept-Encoding' }
+  const always = { ...kept, etag: encoded.etag, vary: 'Origin, Accept-Encoding' }
   if (includesEtag(request.ifNoneMatch, encoded.etag))
     return new Response(null, { status: 304, headers: always })
   const [encoding, body] = choose(request.acceptEncoding, encoded)

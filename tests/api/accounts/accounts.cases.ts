@@ -185,5 +185,5 @@ async function deleteOwnAccountInput(
   { host, email, keys }: TestPerson
 ): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
-  return { challenge_response: keys.respond(challenge), company: 'Acme' }
+  return { challenge_response: keys.respond(challenge), company: 'Another company' }
 }

@@ -299,7 +299,7 @@ describe('the error codes', () => {
     // cases of the setup take the permission from everybody
     await makeOperators(app.owner)
     const response = await make()
-    expect(response.status).toBe(errorCodes[code])
+    expect(response.status, errorCodeOf(response)).toBe(errorCodes[code])
     // an answer to HEAD has no body
     if (routeOf(name).method !== 'HEAD') expect(errorCodeOf(response)).toBe(code)
     if (response.status === 429) {
