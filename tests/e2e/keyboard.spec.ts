@@ -75,6 +75,8 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
         await inspectPage(page)
       }
       await expect(page.locator('[data-verdict=original] h2')).toBeFocused()
+      await tabToTarget(page, page.locator('[data-verdict] summary').first(), 'the details')
+      await page.keyboard.press('Enter')
       await tabTo(page, 'button', t('verify.copy'))
     })
 

@@ -149,6 +149,8 @@ for (const locale of locales) {
         await expect(page.locator('.toast-sheet')).toBeVisible()
         await look('a message')
         await restoreApi(page)
+        // home has a zone of its own for a stranger's files
+        await visit(`${home}/docs`)
         await page.evaluate(() => {
           const dataTransfer = new DataTransfer()
           dataTransfer.items.add(new File(['a'], 'a.txt'))

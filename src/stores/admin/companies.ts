@@ -102,9 +102,8 @@ export async function createCompany(
   key: string
 ): Promise<CallOutput<'createCompany'>> {
   const session = sessionGeneration()
-  const company = await withPasswordConfirmation(
-    () => api('createCompany', input, { idempotencyKey: key }),
-    'createCompany'
+  const company = await withPasswordConfirmation(() =>
+    api('createCompany', input, { idempotencyKey: key })
   )
   const link = company.invitation?.link
   const until = browserEnvironment().now() + mailLinkMinutes.activate * 60_000

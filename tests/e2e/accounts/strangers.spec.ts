@@ -64,6 +64,8 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
     await inspectInBothSchemes(page)
     await page.getByRole('button', { name: 'Remove the sign-up…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(password)
+    await page.keyboard.press('Enter')
     await expect(page).toHaveURL(`${admin}/users`)
     await expect(page.getByText(`The sign-up of ${email} was removed.`)).toBeVisible()
   })

@@ -18,7 +18,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
   const name = keys.getByLabel('Name')
 
   await page.goto(`${homeAddress()}/me`)
-  await expect(keys.getByText('There is no key yet.')).toBeVisible()
+  await expect(keys.getByText('No API keys.')).toBeVisible()
   // the keyboard alone
   await keys.getByRole('button', { name: 'Create key' }).focus()
   await page.keyboard.press('Enter')

@@ -60,7 +60,9 @@ test('a category of fingerprints of PDFs is made, used, refused and verified', a
   await page.keyboard.press('ArrowDown')
   const priv = page.getByRole('radio', { name: 'Members and administrators' })
   await expect(priv).toBeChecked()
-  await expect(priv).toHaveAccessibleDescription(/To everyone else they do not exist\.$/)
+  await expect(priv).toHaveAccessibleDescription(
+    /For everyone else, verification answers “No record”\.$/
+  )
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowDown')
   await expect(page.getByRole('radio', { name: 'Only the fingerprint' })).toBeChecked()
