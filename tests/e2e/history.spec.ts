@@ -24,7 +24,7 @@ test('finds, filters, opens and exports, and keeps all that in the address', asy
     await page.getByRole('searchbox').fill('ETE lease')
     await expect(rows(page)).toHaveCount(1)
     await expect(page).toHaveURL(/\?q=ETE\+lease$/)
-    await expect(page.getByText('1 entry')).toBeVisible()
+    await expect(page.getByRole('status').getByText('1 entry')).toBeVisible()
     await page.reload()
     await expect(page.getByRole('searchbox')).toHaveValue('ETE lease')
     await expect(rows(page)).toHaveCount(1)
