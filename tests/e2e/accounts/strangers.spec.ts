@@ -58,7 +58,7 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
     await expect(page.locator('[data-member-state=waiting]')).toBeVisible()
     await expect(page.getByRole('switch')).toHaveAccessibleDescription(/must be confirmed first/)
     await expect(page.getByRole('button', { name: 'Edit' })).toHaveCount(0)
-    await page.getByRole('button', { name: 'Send the link again' }).click()
+    await page.getByRole('button', { name: 'Make a new confirmation link' }).click()
     const box = page.getByRole('region', { name: 'Link that confirms the email' })
     await expect(box.getByText(/verify-account#t=/)).toBeVisible()
     await inspectInBothSchemes(page)

@@ -101,7 +101,9 @@ test('a program deposits with a key of a person, or of the company, until it is 
     }
     await keys.getByLabel('Expires').selectOption({ label: 'in 30 days' })
     await keys.getByRole('button', { name: 'Create key' }).click()
-    // the password was asked for a moment ago
+    // this page does not know that the password was asked for a moment ago
+    await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(password)
+    await page.keyboard.press('Enter')
     const secret = (await keys.getByText(/^vdm_[\w-]{48}$/).textContent()) ?? ''
     await expect(ownRow).toContainText(`May deposit, read the history · group ${group}`)
     await expect(ownRow).toContainText('by Ada Admin')
