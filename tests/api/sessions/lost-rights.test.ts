@@ -191,7 +191,9 @@ test.for(Object.entries(ways))('%s: everything under way ends', async ([name, wa
 
   await way.lose(losing)
   const lost = performance.now()
-  const refusals = await Promise.all(targets.map(({ port }) => statusOfCall(port, person.host, token)))
+  const refusals = await Promise.all(
+    targets.map(({ port }) => statusOfCall(port, person.host, token))
+  )
   await Promise.race([Promise.all(open.map(({ ended }) => ended)), sleep(patience.deaf + 500)])
   const late = open.flatMap(({ what, process, endedAt }) => {
     const ms = Math.round((endedAt() ?? Number.POSITIVE_INFINITY) - lost)
