@@ -162,8 +162,8 @@ test('the notice prints nothing of its address but dates and words of its own', 
     JSON.stringify({ scope: 'user', reason: hostile, since, note: hostile })
   ]) {
     await page.goto(`/fr/disabled?disabled=${encodeURIComponent(text)}`)
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Compte désactivé')
-    await expect(page.getByText(/a désactivé ce compte/)).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Accès à votre compte')
+    await expect(page.getByText('Connectez-vous pour connaître')).toBeVisible()
     expect(await page.getByRole('main').innerHTML()).not.toMatch(/onerror|Call|NaN|Invalid/)
   }
   await page.goto('/en/disabled?disabled=%7B%E0')
