@@ -308,7 +308,9 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
       return centerOf(stranger.locator('[data-target=verify]'))
     })
     await expect(stranger).toHaveURL(/\/fr\/verify$/)
-    await expect(stranger.getByRole('heading', { name: /a enregistré exactement ce fichier/ })).toBeVisible()
+    await expect(
+      stranger.getByRole('heading', { name: /a enregistré exactement ce fichier/ })
+    ).toBeVisible()
     await paste(stranger, 'unknown.txt')
     await expect(stranger.getByRole('heading', { name: /aucune trace/ })).toBeVisible()
     await context.close()
