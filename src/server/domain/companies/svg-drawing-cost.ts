@@ -1,3 +1,4 @@
+import { pathLengthAtMost } from './svg-path-length.ts'
 import { type Declaration, mayApply, type StyleRule } from './svg-styles.ts'
 import { referencesIn } from './svg-values.ts'
 
@@ -25,7 +26,12 @@ export const maxDrawingCost = 3000
 export function drawingCost(root: SvgElement, rules: readonly StyleRule[]): number | undefined {
   const drawing = new Drawing(root, rules)
   try {
-    drawing.draw(root, { scale: scaleOfPicture(root), layers: 0, inherited: noPaint })
+    drawing.draw(root, {
+      scale: scaleOfPicture(root),
+      whole: Math.max(...sidesOfPicture(root)),
+      layers: 0,
+      inherited: noPaint
+    })
     return drawing.cost
   } catch (cause) {
     if (cause instanceof TooCostly) return undefined
@@ -57,6 +63,8 @@ const noPaint = Object.fromEntries(
 interface Context {
   /** Device pixels for one unit of the element's lengths. Infinity if it is not known. */
   scale: number
+  /** The length of which percentages are taken, at most. Infinity if it is not known. */
+  whole: number
   /** The number of layers inside which the element is drawn. */
   layers: number
   inherited: Inherited
@@ -69,6 +77,8 @@ const groups = new Set(['svg', 'g', 'use', ...shapes])
 
 class Drawing {
   cost = 0
+  /** How many elements are drawn inside each other now. */
+  #depth = 0
   readonly #rules: readonly StyleRule[]
   readonly #byId = new Map<string, SvgElement>()
   readonly #values = new Map<SvgElement, Map<string, Set<string>>>()
@@ -90,10 +100,13 @@ class Drawing {
     // the content of other elements, such as <defs>, is drawn only where it is referred to
     this.#spend(1)
     if (!groups.has(element.name)) return
+    // before the stack of this process is full
+    if (++this.#depth > maxDrawingDepth) throw new TooCostly()
     const here = this.#enter(element, context)
     if (shapes.has(element.name)) this.#paint(element, here)
     if (element.name === 'use') this.#drawReferenced(this.#hrefOf(element), here)
     else for (const child of element.children) this.draw(child, here)
+    this.#depth--
   }
 
   /** Counts the layers of an element, and returns the context of its content. */
@@ -111,7 +124,7 @@ class Drawing {
     const layers = context.layers + (isLayer ? 1 : 0)
     if (isLayer) this.#spend(layerCost * layers)
     const inherited = this.#inherit(element, context.inherited)
-    const here = { scale, layers, inherited }
+    const here = { scale, whole: context.whole, layers, inherited }
     for (const id of clips) {
       this.#spend(clipCost)
       this.#drawContent(id, here)
@@ -126,7 +139,8 @@ class Drawing {
 
   /** Counts the outline, the paint and the markers of a shape. */
   #paint(element: SvgElement, context: Context): void {
-    const outline = ['d', 'points'].flatMap(name => this.#own(element, name)).join(' ')
+    const outlined = [...outlines].flatMap(name => this.#own(element, name))
+    const outline = outlined.join(' ')
     this.#spend((outline.length + element.textLength) / bytesPerUnit)
     if (element.textLength > 0) this.#spend(textCost)
     const corners = cornersOf(element, outline)
@@ -135,12 +149,16 @@ class Drawing {
     if ([...context.inherited.stroke].some(isPaint)) this.#spend(corners * strokeCost)
     const { inherited } = context
     const lengths = sides.flatMap(name => this.#own(element, name))
-    const extent = extentOf(element, lengths, outline)
+    const extent = () => extentOf(element, { sides: lengths, outlined, whole: context.whole })
     for (const id of [...inherited.fill, ...inherited.stroke].flatMap(referencesIn)) {
       this.#applyPaint(id, context, extent)
     }
+    // dashes may have their length on the screen
+    const isScaling = this.#own(element, 'vector-effect').every(value => value.trim() === 'none')
     for (const dashes of inherited['stroke-dasharray']) {
-      this.#spend(dashCount(dashes, 8 * extent, element) * dashCost)
+      if (!/\d/.test(dashes)) continue
+      const length = 8 * extent() * (isScaling ? 1 : Math.max(1, context.scale))
+      this.#spend(dashCount(dashes, length, element) * dashCost)
     }
     const { marker } = inherited
     const ends = [...inherited['marker-start'], ...inherited['marker-end']].flatMap(referencesIn)
@@ -152,8 +170,8 @@ class Drawing {
     }
   }
 
-  /** Counts a gradient or a pattern, for a shape that has the size `extent` at most. */
-  #applyPaint(id: string, context: Context, extent: number): void {
+  /** Counts a gradient or a pattern, for a shape that has the size `extent()` at most. */
+  #applyPaint(id: string, context: Context, extent: () => number): void {
     const paint = this.#byId.get(id)
     if (!paint) return
     this.#spend(paintCost + paint.children.length)
@@ -164,11 +182,9 @@ class Drawing {
     const scale = context.scale * scaleOf(paint.attributes.get('patternTransform') ?? '')
     const isInUnits = paint.attributes.get('patternUnits') === 'userSpaceOnUse'
     const sideOf = (name: 'width' | 'height') => {
-      const side = lengthOf(
-        paint.attributes.get(name) ?? '0',
-        isInUnits ? shown.w / context.scale : 1
-      )
-      return (isInUnits ? side : side * extent) * scale
+      const side = lengthOf(paint.attributes.get(name) ?? '0', isInUnits ? context.whole : 1)
+      if (side === 0) return 0 // nothing is drawn
+      return (isInUnits ? side : side * extent()) * scale
     }
     this.#spend((tileCost * sideOf('width') * sideOf('height')) / (shown.w * shown.h))
     this.#drawContent(id, context)
@@ -204,8 +220,10 @@ class Drawing {
     const target = this.#byId.get(id)
     if (!target) return
     this.#spend(1)
+    const isUnknown = hasOwnUnits(target)
     const inside = {
-      scale: hasOwnUnits(target) ? Number.POSITIVE_INFINITY : context.scale,
+      scale: isUnknown ? Number.POSITIVE_INFINITY : context.scale,
+      whole: isUnknown ? Number.POSITIVE_INFINITY : context.whole,
       layers: context.layers + 1,
       inherited: this.#inheritedIn(target)
     }
@@ -223,7 +241,8 @@ class Drawing {
     }
     this.#spend(1)
     const scale = target.attributes.has('viewBox') ? Number.POSITIVE_INFINITY : context.scale
-    const here = this.#enter(target, { ...context, scale })
+    // a symbol is as large as each <use> says
+    const here = this.#enter(target, { ...context, scale, whole: Number.POSITIVE_INFINITY })
     for (const child of target.children) this.draw(child, here)
   }
 
@@ -315,6 +334,7 @@ const strokeCost = 3
 /** The number of corners whose lines, crossing each other, cost one unit. */
 const cornersCrossed = 160
 const bytesPerUnit = 40
+const maxDrawingDepth = 400
 const cornersOfLetter = 10
 // what reading long texts takes here, not in a browser; no drawing needs as much for one element
 const freeLength = 500
@@ -328,7 +348,7 @@ const counted = new Set<string>([
   ...inheritedNames,
   ...outlines,
   ...sides,
-  ...['clip-path', 'mask', 'filter', 'opacity', 'mix-blend-mode', 'isolation']
+  ...['clip-path', 'mask', 'filter', 'opacity', 'mix-blend-mode', 'isolation', 'vector-effect']
 ])
 
 function hasOwnUnits({ name, attributes }: SvgElement): boolean {
@@ -343,19 +363,26 @@ function numbersIn(text: string): number[] {
   return (text.match(/[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi) ?? []).map(Number)
 }
 
-/** Returns a length; a percentage is one of `whole`. */
+/**
+ * Returns a length; a percentage is one of `whole`. Infinity for a length whose size is not known,
+ * such as one of `em` or `calc()`.
+ */
 function lengthOf(text: string, whole: number): number {
-  const [number = 0] = numbersIn(text)
-  return Math.abs(text.includes('%') ? (number / 100) * whole : number * unitPixels(text))
+  const [, number = '', unit = ''] =
+    /^\s*([^\s,a-z%]+(?:e[+-]?\d+)?)(%|[a-z]*)\s*(?:!important)?$/i.exec(text) ?? []
+  const size = Math.abs(Number(number))
+  if (size === 0 && number !== '') return 0
+  if (number === '') return /\d/.test(text) ? Number.POSITIVE_INFINITY : 0
+  if (unit === '%') return (size / 100) * whole
+  if (unit === '' || unit.toLowerCase() === 'px') return size
+  // an inch is the largest
+  return absoluteUnits.has(unit.toLowerCase()) ? size * 96 : Number.POSITIVE_INFINITY
 }
 
-function unitPixels(text: string): number {
-  const written = text.trimEnd()
-  if (!/[a-z]$/i.test(written) || /(?:^|[^a-z])px$/i.test(written)) return 1
-  return 96 // an inch, the largest unit but those of text
-}
+const absoluteUnits = new Set(['in', 'cm', 'mm', 'q', 'pt', 'pc'])
 
-function scaleOfPicture({ attributes }: SvgElement): number {
+/** Returns the width and height of a picture in its own units. */
+function sidesOfPicture({ attributes }: SvgElement): [number, number] {
   const box = numbersIn(attributes.get('viewBox') ?? '').map(Math.abs)
   const sideOf = (name: 'width' | 'height', otherwise: number) => {
     const [number] = numbersIn(attributes.get(name) ?? '')
@@ -363,7 +390,12 @@ function scaleOfPicture({ attributes }: SvgElement): number {
   }
   // the size of an image that says none
   const [, , w = sideOf('width', 300), h = sideOf('height', 150)] = box
-  const isFilled = attributes.get('preserveAspectRatio')?.includes('slice')
+  return [w, h]
+}
+
+function scaleOfPicture(root: SvgElement): number {
+  const [w, h] = sidesOfPicture(root)
+  const isFilled = root.attributes.get('preserveAspectRatio')?.includes('slice')
   return (isFilled ? Math.max : Math.min)(shown.w / w, shown.h / h)
 }
 
@@ -383,16 +415,26 @@ function scaleOf(transform: string): number {
   return scale
 }
 
-/** Returns the size that a shape has at most: the sum of all its numbers. */
+/**
+ * Returns the size that a shape has at most: the sum of its sides and the length of its outline.
+ * Infinity for text, whose letters have any size.
+ */
 function extentOf(
   { name, textLength }: SvgElement,
-  sides: readonly string[],
-  outline: string
+  { sides, outlined, whole }: { sides: string[]; outlined: string[]; whole: number }
 ): number {
-  const lengths = sides.map(side => lengthOf(side, 1000))
-  const outlined = numbersIn(outline).map(Math.abs)
-  const text = name.startsWith('t') ? 100 * (1 + textLength) : 0
-  return [...lengths, ...outlined].reduce((sum, length) => sum + length, text)
+  if (name.startsWith('t') && textLength > 0) return Number.POSITIVE_INFINITY
+  const lengths = [
+    ...sides.map(side => lengthOf(side, whole)),
+    ...outlined.map(outline => pathLengthAtMost(pathDataOf(outline)))
+  ]
+  return lengths.reduce((sum, length) => sum + length, 0)
+}
+
+/** Returns an outline as path data: `points` are the corners of a polygon, and CSS writes `path()`. */
+function pathDataOf(outline: string): string {
+  if (/^[\s,\d+.-]/.test(outline)) return `M${outline}Z`
+  return /^\s*path\s*\(.*?(["'])(.*)\1/s.exec(outline)?.[2] ?? outline
 }
 
 /** Returns how many corners a shape has at most. A curve counts as one for each of its points. */
@@ -406,8 +448,12 @@ function isPaint(value: string): boolean {
 }
 
 function dashCount(dashes: string, length: number, { attributes }: SvgElement): number {
+  // percentages and other units have a size that is not known
+  if (!plainDashes.test(dashes)) return Number.POSITIVE_INFINITY
   const period = numbersIn(dashes).reduce((sum, dash) => sum + Math.abs(dash), 0)
   if (period === 0) return 0 // not dashed
   const stated = lengthOf(attributes.get('pathLength') ?? '0', 1)
-  return Math.max(stated, length) / (dashes.includes('%') ? period / 100 : period)
+  return Math.max(stated, length) / period
 }
+
+const plainDashes = /^(?:[\s,\d.+-]|\de[+-]?\d|px|mm|cm|in|pt|pc)*(?:!important)?$/i

@@ -135,7 +135,46 @@ describe('a picture', () => {
         '<filter id="f"><feTurbulence numOctaves="4"/></filter><rect filter="url(#f)"/>'
       ],
       ['dashes of a style', '<circle style="r:9999999" stroke="red" stroke-dasharray="1"/>'],
-      ['layers in layers', '<g opacity=".9">'.repeat(50) + '</g>'.repeat(50)]
+      ['layers in layers', '<g opacity=".9">'.repeat(50) + '</g>'.repeat(50)],
+      ['a use of itself', '<use id="a" href="#a"/>'],
+      ['dashes of percentages', '<circle r="90%" stroke="red" stroke-dasharray=".00001%"/>'],
+      [
+        'dashes of letters',
+        '<g font-size=".0001"><circle r="9" stroke="red" stroke-dasharray="1em"/></g>'
+      ],
+      [
+        'dashes that are computed',
+        '<circle r="9" stroke="red" style="stroke-dasharray:calc(1px/99999)"/>'
+      ],
+      [
+        'dashes of the screen',
+        '<circle r=".01" transform="scale(1e6)" vector-effect="non-scaling-stroke" stroke="red" stroke-dasharray=".1"/>'
+      ],
+      ['dashes of a long side', '<circle r="9e5em" stroke="red" stroke-dasharray=".1"/>'],
+      [
+        'dashes of a computed side',
+        '<circle style="r:calc(1px*1e9)" stroke="red" stroke-dasharray="9"/>'
+      ],
+      [
+        'dashes of a way back and forth',
+        `<path d="M1000 0V200${'H0z'.repeat(300)}" stroke="red" stroke-dasharray="8"/>`
+      ],
+      [
+        'dashes of mirrored curves',
+        `<path d="M0 0q9 9 9 0${'t90 0t-90 0'.repeat(150)}" stroke="red" stroke-dasharray="2"/>`
+      ],
+      [
+        'dashes of an arc that browsers enlarge',
+        '<path d="M0 9A.0001 90 0 0 1 400 9" stroke="red" stroke-dasharray="1"/>'
+      ],
+      [
+        'a pattern of letters',
+        '<pattern id="p" patternUnits="userSpaceOnUse" width="1em" height="1em"><path/></pattern><g font-size="100000"><rect width="9" height="9" fill="url(#p)"/></g>'
+      ],
+      [
+        'a pattern of percentages',
+        '<pattern id="p" patternUnits="userSpaceOnUse" width="100%" height="100%"><path/></pattern><rect transform="scale(300)" width="9" height="9" fill="url(#p)"/>'
+      ]
     ]
     for (const [what, inside] of costly) {
       const refusal = refusalOf(svg(inside, `viewBox="0 0 200 40"`))
