@@ -41,6 +41,12 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     if (sql !== undefined) await service.query(sql)
     say(`${companies} companies: ${code}`)
   }
+  await service.query(
+    `insert into group_category (company_id, group_id, category_id)
+     select g.company_id, g.id, c.id from "group" g join category c using (company_id)
+      where g.company_id = $1 on conflict do nothing`,
+    [id]
+  )
   await service.query('vacuum analyze')
 
   const lists = listsOf(id)

@@ -48,8 +48,8 @@ export const CategoryDetails = z.object({
   ...Category.shape,
   version: z.number(),
   created: z.iso.datetime(),
-  /** Ids of the groups whose members may use the category, oldest first. */
-  group_ids: z.array(z.uuid())
+  /** Number of groups whose members may use the category. */
+  group_count: z.number()
 })
 export type CategoryDetails = z.infer<typeof CategoryDetails>
 

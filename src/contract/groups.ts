@@ -54,8 +54,8 @@ export const Group = z.object({
   is_default: z.boolean(),
   created: z.iso.datetime(),
   user_count: z.number(),
-  /** Ids of the categories that the members of the group may use, oldest first. */
-  category_ids: z.array(z.uuid()),
+  /** Number of categories that the members of the group may use. */
+  category_count: z.number(),
   usage: GroupUsage
 })
 export type Group = z.infer<typeof Group>

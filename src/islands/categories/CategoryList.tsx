@@ -83,7 +83,7 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<CategoryDetails>[]
     {
       id: 'groups',
       label: t('admin.categories.groups'),
-      cell: category => numbers.format(category.group_ids.length)
+      cell: category => numbers.format(category.group_count)
     },
     createdColumn(t('admin.categories.created'), locale)
   ]

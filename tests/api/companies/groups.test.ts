@@ -90,7 +90,7 @@ test('shows the company and its default group', async () => {
     max_requests_interval: null,
     max_storage: null,
     is_default: true,
-    category_ids: [ada.category]
+    category_count: 1
   })
   expect(await ada.call(getGroup, { id: group?.id ?? '' })).toEqual(group)
 })
@@ -99,7 +99,7 @@ describe('creating', () => {
   test('makes a group without limits, members and categories', async () => {
     const group = await ada.call(createGroup, { name: '  Clerks\u0301 ' })
     expect(group).toMatchObject({ name: 'Clerkś', version: 1, features: [], max_requests: null })
-    expect(group).toMatchObject({ is_default: false, user_count: 0, category_ids: [] })
+    expect(group).toMatchObject({ is_default: false, user_count: 0, category_count: 0 })
     expect(await ada.call(getGroup, { id: group.id })).toEqual(group)
   })
 
@@ -258,7 +258,7 @@ describe('members and categories', () => {
     await ada.call(addGroupCategory, { groupId, category_id: ada.category })
     expect(await ada.call(getGroup, { id: groupId })).toMatchObject({
       user_count: 1,
-      category_ids: [ada.category]
+      category_count: 1
     })
     expect(await ada.call(listUsers, { id: company, group: groupId })).toMatchObject([
       { id: member.id, username: 'Ada Lovelace', email: member.email, state: 'active' }
@@ -275,7 +275,7 @@ describe('members and categories', () => {
     expect((await member.call(getOwnAccount, {})).features).toEqual([])
     expect(await ada.call(getGroup, { id: groupId })).toMatchObject({
       user_count: 0,
-      category_ids: []
+      category_count: 0
     })
   })
 

@@ -287,25 +287,24 @@ function rowOf({ names, keep_originals, default: is_default, ...others }: Omit<C
 }
 
 function withColumns(categories: SelectQueryBuilder<Database, 'category', object>) {
-  return categories.select([
+  return categories.select(({ selectFrom, fn }) => [
     ...columns,
     'category.version',
-    sql<string[]>`array(
-      select "group".id from group_category
-      join "group" on "group".company_id = group_category.company_id
-        and "group".id = group_category.group_id
-      where group_category.company_id = category.company_id
-        and group_category.category_id = category.id
-      order by "group".created_at, "group".id
-    )`.as('group_ids')
+    // under another name, because the query may join the table itself
+    selectFrom('group_category as allowance')
+      .whereRef('allowance.company_id', '=', 'category.company_id')
+      .whereRef('allowance.category_id', '=', 'category.id')
+      .select(fn.countAll<number>().as('count'))
+      .as('group_count')
   ])
 }
 
 function categoryDetailsOf(
   row: Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 ): CategoryDetails {
-  const { version, created_at, group_ids } = row
-  return { ...categoryOf(row), version, created: created_at.toISOString(), group_ids }
+  const { version, created_at, group_count } = row
+  const created = created_at.toISOString()
+  return { ...categoryOf(row), version, created, group_count: group_count ?? 0 }
 }
 
 async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {

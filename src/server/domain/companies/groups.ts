@@ -252,13 +252,11 @@ function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
       .whereRef('api_key.group_id', '=', 'group.id')
       .select(fn.countAll<number>().as('count'))
       .as('key_count'),
-    sql<string[]>`array(
-      select category.id from group_category
-      join category on category.company_id = group_category.company_id
-        and category.id = group_category.category_id
-      where group_category.company_id = "group".company_id and group_category.group_id = "group".id
-      order by category.created_at, category.id
-    )`.as('category_ids')
+    selectFrom('group_category')
+      .whereRef('group_category.company_id', '=', 'group.company_id')
+      .whereRef('group_category.group_id', '=', 'group.id')
+      .select(fn.countAll<number>().as('count'))
+      .as('category_count')
   ])
 }
 
@@ -286,7 +284,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
     group_ids: rows.map(row => row.id),
     now: deps.clock()
   })
-  return rows.flatMap(({ created_at, member_count, key_count, ...row }) => {
+  return rows.flatMap(({ created_at, member_count, key_count, category_count, ...row }) => {
     const quota = quotas.get(row.id)
     if (!quota) return []
     return {
@@ -296,6 +294,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
         row.max_requests_interval === null ? null : LimitInterval.parse(row.max_requests_interval),
       created: created_at.toISOString(),
       user_count: (member_count ?? 0) - (key_count ?? 0),
+      category_count: category_count ?? 0,
       usage: {
         requests_used: quota.requestsTaken,
         requests_remaining: quota.requestsLeft,

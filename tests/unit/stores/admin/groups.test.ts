@@ -172,7 +172,7 @@ function groupOf(id: string, changes: Partial<Group> = {}): Group {
     is_default: false,
     created: '2026-05-03T12:00:00Z',
     user_count: 0,
-    category_ids: [],
+    category_count: 0,
     usage: {
       requests_used: 0,
       requests_remaining: null,
