@@ -178,7 +178,9 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   expect(sent).toBe(1)
 
   const fingerprints = rowOf(page, 'stairs.bmp').locator('dl .fingerprint')
-  const original = createHash('sha256').update(pictures[0]?.buffer ?? '').digest('hex')
+  const original = createHash('sha256')
+    .update(pictures[0]?.buffer ?? '')
+    .digest('hex')
   await expect(fingerprints).toHaveText([original, /^[0-9a-f]{64}$/])
   await expect(fingerprints.last()).not.toHaveText(original)
   await rowOf(page, 'stairs.bmp')
