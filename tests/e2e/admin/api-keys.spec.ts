@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { fetchAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { confirmSession, queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { homeAddress, password } from '../../helpers/e2e/page.ts'
@@ -25,6 +25,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
   await expect(name).toBeFocused()
   await page.keyboard.press('Tab')
   await expect(keys.getByLabel('Deposit documents')).toBeFocused()
+  await expect(keys.getByRole('checkbox', { checked: true })).toHaveCount(3)
   await page.keyboard.press('Space')
   await page.keyboard.press('Enter')
   await expect(keys.getByText('Value is required').first()).toBeVisible()
@@ -47,6 +48,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
   await expect(shown.getByText(key, { exact: true })).toBeVisible()
   const row = keys.getByRole('listitem')
   await expect(row).toContainText('Scanner')
+  await expect(row).toContainText('May deposit, verify, read the history')
   await expect(row).toContainText('Never used')
   await inspectInBothSchemes(page)
   await page.keyboard.press('Tab')
@@ -78,7 +80,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
     await keys.getByRole('button', { name: 'Create key' }).click()
     await expect(name).toBeFocused()
     await name.fill(own)
-    await keys.getByLabel('Read the history').check()
+    await keys.getByLabel('Verify documents').uncheck()
     const group = await groupOf(email)
     const field = keys.getByRole('combobox', { name: 'Find another group' })
     const retry = keys.getByRole('button', { name: 'Retry' })
@@ -100,10 +102,9 @@ test('a program deposits with a key of a person, or of the company, until it is 
       await expect(chosen).toHaveText(next)
     }
     await keys.getByLabel('Expires').selectOption({ label: 'in 30 days' })
+    // the password was asked for a moment ago, which this page learns from the server
+    await confirmSession(email)
     await keys.getByRole('button', { name: 'Create key' }).click()
-    // this page does not know that the password was asked for a moment ago
-    await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(password)
-    await page.keyboard.press('Enter')
     const secret = (await keys.getByText(/^vdm_[\w-]{48}$/).textContent()) ?? ''
     await expect(ownRow).toContainText(`May deposit, read the history · group ${group}`)
     await expect(ownRow).toContainText('by Ada Admin')
