@@ -76,7 +76,7 @@ test('finds, filters, opens and exports, and keeps all that in the address', asy
     )
     expect(name).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
     const text = String(bytes)
-    expect(text).toMatch(/^\ufeffid,kind,/)
+    expect(text).toMatch(/^\ufeffReference,Type,Date \(UTC\),/)
     expect(text.split('\r\n')).toHaveLength(3)
     expect(text).toContain(",'=cmd.txt,")
     await expect(page.getByText('The file has been downloaded.')).toBeVisible()

@@ -188,7 +188,7 @@ function LimitLink({ company, near }: { company: string; near: NearLimit }) {
       {resets_at && (
         <span className="meta">
           {' '}
-          {t('overview.attention.again', { time: formatDateTime(new Date(resets_at), locale) })}
+          {t('overview.attention.resets', { time: formatDateTime(new Date(resets_at), locale) })}
         </span>
       )}
     </>

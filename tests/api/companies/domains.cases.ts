@@ -189,7 +189,8 @@ export function refusals(stage: RefusalContext): Refusals {
       await app.owner.query('update session set confirmed_until = null')
       const refused = await ask('updateDomain', { id, public: true })
       await app.owner.query(
-        `update category set visibility = 'public'; update domain set public = true`
+        `update category set visibility = 'public';
+         update domain set public = true where host = 'acme.localhost'`
       )
       return refused
     },
@@ -198,7 +199,7 @@ export function refusals(stage: RefusalContext): Refusals {
       await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
       await app.owner.query('update session set confirmed_until = null')
       const refused = await ask('updateDomain', { id, public: true })
-      await app.owner.query('update domain set public = true')
+      await app.owner.query('update domain set public = true where id = $1', [id])
       return refused
     },
     'updateDomain changed_meanwhile': async () => {

@@ -29,6 +29,9 @@ type ProcessName = keyof typeof promised
 const isMeasured = process.env.SOAK !== undefined
 const patience = isMeasured ? promised : { here: 60_000, notified: 60_000, deaf: 60_000 }
 
+/** Of companies that a test of their own suspends. */
+const hostsToSuspend = ['lost1.localhost', 'lost2.localhost']
+
 let app: TestApp
 let second: Awaited<ReturnType<typeof startSecondProcess>>
 let third: Awaited<ReturnType<typeof startSecondProcess>>
@@ -40,6 +43,8 @@ beforeAll(async () => {
     listen: ({ text }: { text: (text: string) => void }) => void notified.push(text)
   }
   app = await makeApp({ notifications: sends })
+  // before the processes start: one without notifications hears of a new host a second later
+  for (const host of hostsToSuspend) await app.addCompany('Lost', host)
   second = await startSecondProcess(app, { notifications: listens })
   third = await startSecondProcess(app)
 })
@@ -158,12 +163,10 @@ test('a process without notifications looks for lost rights once a second', () =
 })
 
 test.for(Object.entries(ways))('%s: everything under way ends', async ([name, way]) => {
-  const host = name.includes('suspended') ? await newCompany() : 'acme.localhost'
-  const [person, admin, bystander] = [
-    await app.signUp(host),
-    await app.signUp(name.includes('suspended') ? 'acme.localhost' : host),
-    await app.signUp()
-  ]
+  const host = name.includes('suspended') ? hostsToSuspend.pop() : undefined
+  const person = await app.signUp(host)
+  const admin = await app.signUp()
+  const bystander = await app.signUp()
   await app.owner.query('update "user" set permissions = \'{admin}\' where id = $1', [admin.id])
   await addHistory(person)
   const { deposit_id = '' } = await app.deposit(person, randomBytes(400_000))
@@ -188,7 +191,9 @@ test.for(Object.entries(ways))('%s: everything under way ends', async ([name, wa
 
   await way.lose(losing)
   const lost = performance.now()
-  const refusals = await Promise.all(targets.map(({ port }) => statusOfCall(port, host, token)))
+  const refusals = await Promise.all(
+    targets.map(({ port }) => statusOfCall(port, person.host, token))
+  )
   await Promise.race([Promise.all(open.map(({ ended }) => ended)), sleep(patience.deaf + 500)])
   const late = open.flatMap(({ what, process, endedAt }) => {
     const ms = Math.round((endedAt() ?? Number.POSITIVE_INFINITY) - lost)
@@ -343,13 +348,6 @@ function statusOfCall(port: number, host: string, token: string): Promise<number
       )
       .once('error', reject)
   })
-}
-
-let companies = 0
-async function newCompany(): Promise<string> {
-  const host = `lost${++companies}.localhost`
-  await app.addCompany('Lost', host)
-  return host
 }
 
 /** Adds so many requests that their export has several parts. */

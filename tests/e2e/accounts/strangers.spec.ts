@@ -50,7 +50,7 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
   })
 
   await test.step('an administrator gets the link for them, or removes the sign-up', async () => {
-    const own = await startSession(page, home, { username: 'Anna Admin' })
+    const own = await startSession(page, home, { username: 'Anna Admin', chosen: password })
     const company = await makeAdmin(own, ['admin'], service.dataDir)
     const admin = `${home}/admin/${company}`
     await page.goto(`${admin}/users?q=${encodeURIComponent(email)}`)

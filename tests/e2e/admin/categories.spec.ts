@@ -122,7 +122,7 @@ test('two administrators edit a category at once, and the second chooses what to
   const settings = section(page, 'Settings')
   await settings.getByRole('button', { name: 'Edit' }).click()
   await expect(settings.getByLabel('Name in English')).toBeFocused()
-  // what means nothing for fingerprints is not asked
+  // what means nothing for fingerprints, or without pictures, is not asked
   await settings.getByLabel('Only the fingerprint').check()
   await expect(settings.getByLabel('Always the original')).toBeHidden()
   await expect(settings.getByLabel('How long')).toBeHidden()
@@ -137,10 +137,12 @@ test('two administrators edit a category at once, and the second chooses what to
   await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
 
   await page.keyboard.press('Enter')
+  await settings.getByLabel('PDF').check()
+  await expect(settings.getByLabel('Always the original')).toBeHidden()
+  await settings.getByRole('checkbox', { name: 'Pictures' }).check()
   await settings.getByLabel('Always the original').check()
   await settings.getByLabel('How long').fill('10')
   await settings.getByLabel('Unit').selectOption('Y')
-  await settings.getByLabel('PDF').check()
   const category = page.url().split('/').at(-1)
   await callApi(page, 'PUT', `/category/${category}`, { retention: 'P2Y' })
   await settings.getByRole('button', { name: 'Save' }).click()

@@ -245,6 +245,11 @@ async function proveHost(
     timeout: 60_000
   })
   await expect.poll(() => mainColor(visitor, siteOf(host))).toBe('#d24011')
+  await expect(page.getByText(`No address record yet: ${host} and api.${host}.`)).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Check now' })).toBeFocused()
+  for (const each of [host, `api.${host}`]) dns.set(each, { a: ['127.0.0.1'] })
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('DNS leads to 127.0.0.1.')).toBeVisible()
   // where the button was that is gone
   await expect(page.getByRole('button', { name: 'Continue to the look' })).toBeFocused()
   await expectFocusSeen(page)

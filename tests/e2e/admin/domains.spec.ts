@@ -80,7 +80,7 @@ test('of two administrators who change the same color, the second chooses', asyn
 
   // why a picture was refused stays while another one is chosen
   const look = section(page, 'Look')
-  const styled = logoSvg('<style>.a{fill:red}</style>')
+  const styled = logoSvg('<style>@import url(a.css);</style>')
   await look.getByLabel('Logo in dark mode', { exact: true }).setInputFiles(svgFile(styled))
   await expect(look.getByText('presentation attributes')).toBeVisible()
   await look.getByLabel('Browser icon', { exact: true }).setInputFiles(svgFile(logoSvg()))

@@ -1,6 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { callApi, queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { fetchLocally } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
@@ -28,7 +29,7 @@ test('a limit that is used up is named, raised through its link, and is gone', a
 test('where nothing needs attention, that is said, with the time', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await page.route('**/company/*/attention', async route => {
-    const response = await route.fetch()
+    const response = await fetchLocally(route)
     const answer: object = await response.json()
     const json = { ...answer, checked: new Date(2026, 10, 27, 13, 39).toISOString(), items: [] }
     await route.fulfill({ response, json })

@@ -301,13 +301,16 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
   await test.step('who is signed out can verify only', async () => {
     const context = await browser.newContext()
     const stranger = await context.newPage()
-    await stranger.goto('/fr')
+    // a page without a zone of its own
+    await stranger.goto('/fr/docs')
     await drag(stranger, [join(dropped, 'cover.txt')], async () => {
       await expect(stranger.locator('#drop-overlay [data-target]')).toHaveCount(1)
       return centerOf(stranger.locator('[data-target=verify]'))
     })
     await expect(stranger).toHaveURL(/\/fr\/verify$/)
-    await expect(stranger.getByRole('heading', { name: /a enregistré ce fichier/ })).toBeVisible()
+    await expect(
+      stranger.getByRole('heading', { name: /a enregistré exactement ce fichier/ })
+    ).toBeVisible()
     await paste(stranger, 'unknown.txt')
     await expect(stranger.getByRole('heading', { name: /aucune trace/ })).toBeVisible()
     await context.close()

@@ -18,7 +18,7 @@ test('a stranger opens the pages for everybody by the keyboard, and the focus co
     /^Home/,
     /^Verify/,
     /^Sign in/,
-    /^Sign up/,
+    'Create an account',
     /^API documentation/,
     /^Verify a file/,
     /^As the system/,

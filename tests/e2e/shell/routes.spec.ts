@@ -150,20 +150,22 @@ test('the notice prints nothing of its address but dates and words of its own', 
 }) => {
   const faults = watchFaults(page)
   const hostile = '<img src=x onerror=alert(1)> Call +33 1 23 45'
-  for (const text of [
-    '',
-    'null',
-    '[]',
-    '{',
-    '%',
-    hostile,
-    JSON.stringify({ scope: hostile, reason: 'left', since }),
-    JSON.stringify({ scope: 'user', reason: 'left', since: hostile }),
-    JSON.stringify({ scope: 'user', reason: hostile, since, note: hostile })
-  ]) {
+  const signIn = /Connectez-vous pour connaître/
+  const notice = /a désactivé ce compte/
+  for (const [text, words] of [
+    ['', signIn],
+    ['null', signIn],
+    ['[]', signIn],
+    ['{', signIn],
+    ['%', signIn],
+    [hostile, signIn],
+    [JSON.stringify({ scope: hostile, reason: 'left', since }), signIn],
+    [JSON.stringify({ scope: 'user', reason: 'left', since: hostile }), signIn],
+    [JSON.stringify({ scope: 'user', reason: hostile, since, note: hostile }), notice]
+  ] as const) {
     await page.goto(`/fr/disabled?disabled=${encodeURIComponent(text)}`)
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Compte désactivé')
-    await expect(page.getByText(/a désactivé ce compte/)).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Accès à votre compte')
+    await expect(page.getByText(words)).toBeVisible()
     expect(await page.getByRole('main').innerHTML()).not.toMatch(/onerror|Call|NaN|Invalid/)
   }
   await page.goto('/en/disabled?disabled=%7B%E0')

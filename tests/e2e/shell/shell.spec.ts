@@ -60,7 +60,7 @@ test.describe('drawer', () => {
     for (const words of [
       '12 of 100 documents used',
       '88 documents left',
-      '900.0 MB of 1 GB stored',
+      '900.0 MB of 1.0 GB stored',
       '100.0 MB of storage left'
     ]) {
       await expect(drawer.getByText(words, { exact: true })).toBeVisible()

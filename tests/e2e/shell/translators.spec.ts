@@ -52,8 +52,9 @@ for (const manner of manners) {
         [1, 2, 3].map(at => textFile(`${round}-${at}.txt`))
       )
       await expect(page.locator('main li[data-status=done]')).toHaveCount(3 * round)
-      const heading = page.locator('main section h2').first()
-      await expect(heading).toHaveText(`[${3 * round} RECORDED]`)
+      const stamp = page.locator('[data-stamp]')
+      await expect(stamp.getByRole('heading')).toHaveText(/^\[RECORDED AT .+\]$/)
+      await expect(stamp.locator('p')).toHaveText(`[${3 * round} DOCUMENTS RECORDED]`)
     }
     for (const row of await page.locator('main li[data-status=done]').all()) {
       await expect(row).toContainText('[RECORDED')

@@ -60,6 +60,7 @@ export async function inspectPage(page: Page, rules: Rules = 'all'): Promise<voi
   const data = await page.locator('[translate=no]').allInnerTexts()
   const words = text.split('\n').filter(line => !data.includes(line))
   expect.soft(words.join('\n')).not.toMatch(/(^|\n)(?!\w+\.localhost\b)[a-z]+(\.[a-zA-Z_]+)+(\n|$)/)
+  expect.soft(text, 'a gap of a translation is filled').not.toContain('{{')
   if (rules !== 'none') await expectAccessible(page, rules)
 }
 
