@@ -51,6 +51,15 @@ test('has both plurals where it has one', () => {
   }
 })
 
+test('names a button of a row with the words that it shows', () => {
+  for (const words of [english, french]) {
+    for (const [key, name] of words) {
+      const shown = key.endsWith('Named') && words.get(key.replace(/Named$/, ''))
+      if (shown) expect(name, key).toContain(shown.replace(/…$/, ''))
+    }
+  }
+})
+
 test('writes French with its own signs and spaces', () => {
   for (const [key, text] of french) {
     expect(text, `${key}: apostrophe`).not.toMatch(/'/)

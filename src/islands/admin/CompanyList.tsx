@@ -145,7 +145,7 @@ function Hosts({ company, t }: { company: ListedCompany; t: Translate }) {
       {!first.verified && (
         <span className="meta text-warning">{t('companies.list.unverified')} </span>
       )}
-      {more > 0 && <span className="meta">{t('companies.list.moreDomains', { count: more })}</span>}
+      {more > 0 && <span className="meta">{t('companies.card.moreDomains', { count: more })}</span>}
     </>
   )
 }

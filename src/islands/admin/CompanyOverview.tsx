@@ -122,7 +122,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
           </ul>
           {moreDomains > 0 && (
             <a className="link" href={pageHref(locale, 'domains', { company: company.id })}>
-              {t('companies.list.moreDomains', { count: moreDomains })}
+              {t('companies.card.moreDomains', { count: moreDomains })}
             </a>
           )}
         </dd>

@@ -5,7 +5,8 @@ import { textsOf } from '../../../scripts/texts.ts'
 import { FileName } from '../../../src/contract/deposits.ts'
 import { fieldErrors } from '../../../src/contract/kit/field-errors.ts'
 
-const namespaces = Object.keys(textsOf('en'))
+const texts = textsOf('en')
+const namespaces = Object.keys(texts)
 const pages = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
   .filter(path => path.endsWith('.astro'))
   .map(path => ({ path, text: readFileSync(join('src/pages', path), 'utf8') }))
@@ -13,13 +14,15 @@ const pages = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
 
 describe('gives the island exactly the words that its parts use', () => {
   test.each(pages)('$path', ({ path, text }) => {
-    const [, given = ''] = /messages=\{islandMessages\(\s*locale,\s*([^)]+)\)\}/.exec(text) ?? []
-    const used = new Set<string>()
+    const [, list = ''] = /messages=\{islandMessages\(\s*locale,\s*([^)]+)\)\}/.exec(text) ?? []
+    const given = [...list.matchAll(/'([\w.]+)'/g)].map(([, name = '']) => name)
     const [island = ''] = importsOf(join('src/pages', path), text)
-    for (const file of filesOf(island)) for (const name of namespacesIn(file)) used.add(name)
-    // a part of a namespace, such as `users.list`, counts as the namespace
-    const names = [...given.matchAll(/'(\w+)/g)].map(([, name = '']) => name)
-    expect([...new Set(names)].sort()).toEqual([...used].sort())
+    const used = new Set([...filesOf(island)].flatMap(keysIn))
+    const names = given.map(namespaceOf)
+    expect([...new Set(names)].sort()).toEqual([...new Set([...used].map(namespaceOf))].sort())
+    // where a page gives parts of a namespace, such as `users.list`, none that is used is missing
+    const parts = [...used].filter(key => !given.includes(namespaceOf(key)) && isPart(key))
+    expect(parts.filter(part => !given.includes(part))).toEqual([])
   })
 })
 
@@ -54,12 +57,22 @@ function importsOf(path: string, text: string): string[] {
 }
 
 /**
- * Returns the namespaces of the translation keys in a file: `t('verify.zone')`,
- * t(`errors.${code}`).
+ * Returns the translation keys in a file, without what follows their second part: `verify.zone` for
+ * t('verify.zone.title'), `errors.` for t(`errors.${code}`).
  */
-function namespacesIn(path: string): string[] {
+function keysIn(path: string): string[] {
   const keys = readFileSync(path, 'utf8')
     .replace(/\/\*.*?\*\//gs, '')
-    .matchAll(/(?<=['`])(\w+)\.[\w$]/g)
-  return [...keys].map(([, name = '']) => name).filter(name => namespaces.includes(name))
+    .matchAll(/(?<=['`])\w+\.(?:\w+|(?=\$))/g)
+  return [...keys].map(([key]) => key).filter(key => namespaces.includes(namespaceOf(key)))
+}
+
+function namespaceOf(key: string): string {
+  return key.split('.')[0] ?? ''
+}
+
+/** Returns whether a key names a text or a group of texts, and not only the beginning of one. */
+function isPart(key: string): boolean {
+  const [namespace = '', name = ''] = key.split('.')
+  return Object.hasOwn(Object(texts[namespace]), name)
 }
