@@ -62,8 +62,8 @@ export const ProcessedRequest = z.object({
   /** Error code of an entry that ended without success. */
   code: z.optional(z.string()),
   /**
-   * Name of the deposited file. Present for a verification of a single document that the person has
-   * deposited.
+   * Name of the deposited file. For a verification, the name of the first of the documents that the
+   * person has deposited; absent if there is none.
    */
   name: z.optional(z.string()),
   /**

@@ -86,6 +86,11 @@ export const OwnAccount = z.object({
   pending: z.optional(z.boolean()),
   /** How the link to confirm the e-mail reaches the person. Present only if `pending` is true. */
   delivery: z.optional(LinkDelivery),
+  /**
+   * Whether the caller has entered the password again in this session within the last five minutes.
+   * Absent if not.
+   */
+  confirmed: z.optional(z.literal(true)),
   /** A new session token. Present when the token of this call expires soon. */
   access_token: z.optional(z.string())
 })

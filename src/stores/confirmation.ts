@@ -2,7 +2,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { addSessionEndListener, api, type CallName, loadEndpoint } from './sessions.ts'
-import { $user } from './signed-in-user.ts'
+import { $user, refreshUser } from './signed-in-user.ts'
 
 /**
  * The open dialog that asks for the password, or undefined. The dialog calls `answer` with true
@@ -18,28 +18,22 @@ export const $passwordPrompt = personalAtom<{ answer: (isConfirmed: boolean) => 
  */
 let asking: Promise<boolean> | undefined
 
-/** The server accepts a proof for five minutes; a call takes a moment to arrive. */
-const proofMs = 290_000
-/** Until when the server accepts the last proof of this tab, in milliseconds since the epoch. */
-let provenUntil = 0
-
 addSessionEndListener(() => {
-  provenUntil = 0
   $passwordPrompt.get()?.answer(false)
 })
 
 /**
- * Makes a call with `run`. If the server requires the password again, asks the person for it and
- * runs `run` a second time. For a call that always requires it, which `name` tells, asks first, so
- * that nothing is sent that is known to be refused. Throws `confirmation_required` if the person
- * cancels.
+ * Makes the call `name` with `run`. If the call always needs the password again, and the server says
+ * that this session has not proved it lately, asks the person first, so that nothing is sent that is
+ * known to be refused. If the server refuses a call that needs it only at times, asks then and runs
+ * `run` a second time. Throws `confirmation_required` if the person cancels.
  */
 export async function withPasswordConfirmation<Result>(
-  run: () => Promise<Result>,
-  name?: CallName
+  name: CallName,
+  run: () => Promise<Result>
 ): Promise<Result> {
-  const isNeeded = name && (await loadEndpoint(name)).confirmation
-  if (isNeeded && browserEnvironment().now() > provenUntil && !(await askForPassword()))
+  const { confirmation } = await loadEndpoint(name)
+  if (confirmation && !(await isConfirmed()) && !(await askForPassword()))
     throw new AppError('confirmation_required', 'The person cancelled')
   try {
     return await run()
@@ -63,10 +57,15 @@ export async function confirmPassword(password: string): Promise<void> {
     const { challenge } = await api('getChallenge', { email, purpose: 'confirm' })
     const challenge_response = await keys.respond(challenge, 'confirm', pageLocation().hostname)
     await api('confirmPassword', { challenge_response })
-    provenUntil = browserEnvironment().now() + proofMs
   } finally {
     keys.close()
   }
+}
+
+/** Asks the server, because the password may have been proved in another tab. */
+async function isConfirmed(): Promise<boolean> {
+  await refreshUser()
+  return $user.get()?.confirmed === true
 }
 
 async function askForPassword(): Promise<boolean> {

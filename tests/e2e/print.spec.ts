@@ -59,6 +59,45 @@ test('a history that is printed in part says so, with its filter', async ({ page
   await expect(heading).toContainText(/Printed on .*:\d\d:\d\d/)
 })
 
+test('the history loads what it prints: all that matches, or the newest thousand', async ({
+  page
+}) => {
+  const email = await startSession(page, homeAddress())
+  await seedRequests(socketDir(), email, 1300)
+  // the browser's own dialog would wait for a person
+  await page.addInitScript(() => {
+    window.print = () => {
+      dispatchEvent(new Event('beforeprint'))
+      document.documentElement.dataset.printed = 'yes'
+    }
+  })
+  const from = new Date(Date.now() - 20 * 24 * 3600 * 1000).toISOString().slice(0, 10)
+  await page.goto(`/en/history?kind=deposit&state=failed&from=${from}`)
+  await expect(page.locator('[data-request]').first()).toBeVisible()
+  const heading = page.locator('[data-print-heading]')
+  const printed = page.locator('[data-printed]')
+  await test.step('a filter with one page', async () => {
+    await page.getByRole('button', { name: 'Print', exact: true }).click()
+    await expect(printed).toBeAttached()
+    await page.emulateMedia({ media: 'print' })
+    await expect(heading).toContainText(/^Vidimus · Camille · /)
+    await expect(heading).toContainText('State: Failed')
+    await expect(heading).toContainText(/From: .*:00:00/)
+    await expect(heading).toContainText(/ UTC.*\d\d entries/)
+    await page.emulateMedia({ media: 'screen' })
+  })
+  await test.step('by the keyboard, with more rows than are printed', async () => {
+    await page.goto('/en/history?kind=deposit')
+    await expect(page.locator('[data-request]').first()).toBeVisible()
+    await page.keyboard.press('Control+p')
+    await expect(page.getByText(/^Loading to print: [\d,]+ entries$/)).toBeVisible()
+    await expect(printed).toBeAttached()
+    await page.emulateMedia({ media: 'print' })
+    await expect(heading).toContainText('Only the newest 1,050 entries')
+    await expect(page.locator('[data-request]')).toHaveCount(1050)
+  })
+})
+
 async function expectOnlyDocument(page: Page, others: readonly string[]): Promise<void> {
   for (const gone of ['button', '.btn', '.bar', '.skip-link', '.drawer-panel', ...others]) {
     await expect(page.locator(gone).filter({ visible: true }), gone).toHaveCount(0)

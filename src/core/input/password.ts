@@ -1,4 +1,5 @@
 import { toUtf8 } from '../bytes.ts'
+import { type Fault, minLength } from './validators.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
@@ -21,26 +22,21 @@ export function normalizePassword(password: string): string | undefined {
   return toUtf8(normalized).length <= maxPasswordBytes ? normalized : undefined
 }
 
-export interface PasswordFault {
-  rule: 'min' | 'max_bytes' | 'format'
-  limit?: number
-}
+const isLongEnough = minLength(minPasswordCharacters)
 
 /**
- * Returns the first rule that a new password breaks, or undefined if it breaks none. Sign-in does
- * not check the minimum length, so existing shorter passwords keep working.
+ * Returns the first rule that a new password breaks, or undefined if it breaks none or is blank.
+ * Sign-in does not check the minimum length, so existing shorter passwords keep working.
  * `'short'` → `{ rule: 'min', limit: 12 }`
  */
-export function newPasswordFault(password: string): PasswordFault | undefined {
+export function newPasswordFault(password: string): Fault | undefined {
   // a later Unicode may normalize unassigned characters differently, which would give another key
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
   const normalized = normalizePassword(password)
   if (normalized === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
   // both lengths are checked: NFKC composes e + accent into one character and expands U+FDFA into
   // eighteen
-  if (Math.min([...password].length, [...normalized].length) < minPasswordCharacters)
-    return { rule: 'min', limit: minPasswordCharacters }
-  return undefined
+  return isLongEnough(password) ?? isLongEnough(normalized)
 }
 
 /** How hard a password is to guess, from 0 (very easy) to 4 (very hard). */

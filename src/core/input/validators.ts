@@ -39,9 +39,12 @@ export function minLength(min: number): Validator {
   return ifFilled(text => lengthOf(text) >= min, 'min', min)
 }
 
-/** Returns a validator that accepts texts of at most `max` characters (code points). */
+/**
+ * Returns a validator that accepts texts of at most `max` UTF-16 code units, and empty values. The
+ * maximum lengths of the API are in code units, too.
+ */
 export function maxLength(max: number): Validator {
-  return ifFilled(text => lengthOf(text) <= max, 'max', max)
+  return ifFilled(text => text.length <= max, 'max', max)
 }
 
 /**
@@ -70,9 +73,12 @@ export function excludes(characters: string): Validator {
   )
 }
 
-/** Returns a validator that accepts texts that match `pattern`, and empty values. */
-export function matches(pattern: RegExp): Validator {
-  return ifFilled(text => pattern.test(text), 'format')
+/**
+ * Returns a validator that accepts texts that match `pattern`, and empty values. `rule` is the rule
+ * that other texts break.
+ */
+export function matches(pattern: RegExp, rule = 'format'): Validator {
+  return ifFilled(text => pattern.test(text), rule)
 }
 
 /** Accepts a list that is not empty. Refuses any other value. */
@@ -98,11 +104,11 @@ export function allOf(...validators: Validator[]): Validator {
 }
 
 /**
- * Returns a validator that accepts only values that `validator` refuses. For other values, it
- * returns the rule `not`.
+ * Returns a validator that accepts only values that `validator` refuses. `rule` is the rule that
+ * other values break.
  */
-export function not(validator: Validator): Validator {
-  return (value, form) => (validator(value, form) ? undefined : { rule: 'not' })
+export function not(validator: Validator, rule = 'not'): Validator {
+  return (value, form) => (validator(value, form) ? undefined : { rule })
 }
 
 /**

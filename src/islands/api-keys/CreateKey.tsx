@@ -1,6 +1,6 @@
 import type { ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { KeyScope } from '../../contract/kit/endpoint.ts'
-import { required } from '../../core/input/validators.ts'
+import { nonEmptyList, required } from '../../core/input/validators.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
@@ -29,7 +29,10 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
   const check = useInputCheck('createApiKey')
   const form = useForm({
     what: 'Creating the key failed',
-    rules: company === undefined ? {} : { group_id: required },
+    rules: {
+      scopes: value => nonEmptyList(scopesOf(value)),
+      ...(company !== undefined && { group_id: required })
+    },
     inputErrors: values => check(inputOf(values)),
     async send(values) {
       const group_id = parseNamedItem(values['group_id'])?.id
@@ -74,11 +77,15 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
   )
 }
 
+function scopesOf(value: unknown) {
+  const chosen = String(value ?? '').split('\n')
+  return KeyScope.options.filter(scope => chosen.includes(scope))
+}
+
 function inputOf(values: FormValues) {
-  const chosen = (values['scopes'] ?? '').split('\n')
   return {
     name: (values['name'] ?? '').trim(),
-    scopes: KeyScope.options.filter(scope => chosen.includes(scope)),
+    scopes: scopesOf(values['scopes']),
     expires_in_days: Number(values['expires_in_days'] ?? 365)
   }
 }

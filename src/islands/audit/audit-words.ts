@@ -188,8 +188,7 @@ function objectWords(value: object, around: Surroundings): string {
       reason: valueWords('reason', value.reason, around)
     })
     if (!('verification' in value)) return words
-    const verification = valueWords('verification', value.verification, around)
-    return `${words}, ${t('named', { name: t('labels.verification'), value: verification })}`
+    return `${words}, ${valueWords('verification', value.verification, around)}`
   }
   return Object.entries(value)
     .map(([name, each]) =>

@@ -1,5 +1,5 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
-import type { Validator } from '../../core/input/validators.ts'
+import { firstFaultOf, integer, matches, type Validator } from '../../core/input/validators.ts'
 import {
   acceptsPictures,
   mediaKindNames,
@@ -204,9 +204,11 @@ export function categoryNamesFromForm(values: FormValues): {
  * hides the field.
  */
 export const retentionRule: Validator = (value, form) => {
-  const isValid = /^(?:[1-9]\d{0,2})?$/.test(String(value ?? '').trim())
-  return isValid || form?.['store'] === 'fingerprint' ? undefined : { rule: 'duration' }
+  if (form?.['store'] === 'fingerprint') return undefined
+  return isDuration(String(value ?? '').trim())
 }
+
+const isDuration = firstFaultOf(integer, matches(/^[1-9]\d{0,2}$/, 'duration'))
 
 /** Returns the label of a possible value of a setting, and the sentence that explains it. */
 export function describeSettingChoice(

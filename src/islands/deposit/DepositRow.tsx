@@ -38,12 +38,18 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const name = withoutDirectionControls(deposit.name)
   const words = depositStateLabel(state, t, locale, name)
   const isDone = state.status === 'done'
+  // beside the buttons, fingerprints would have half a line each
+  const isStacked = state.status === 'choosing'
   const label = isDone
     ? t('deposit.sealed', { name })
     : t('deposit.unsealed', { name, state: words })
 
   return (
-    <li className="flex gap-3 py-2 max-sm:flex-wrap" data-status={state.status} tabIndex={-1}>
+    <li
+      className={`flex gap-3 py-2 ${isStacked ? 'flex-wrap' : 'max-sm:flex-wrap'}`}
+      data-status={state.status}
+      tabIndex={-1}
+    >
       <AnimatedSeal state={sealStateOfDeposit(state)} label={label} className="size-8" small />
       <div className="grid min-w-0 flex-1 content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
@@ -71,7 +77,9 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
         )}
         <PictureWords deposit={deposit} state={state} />
       </div>
-      <div className="flex flex-wrap content-center items-center gap-2 empty:hidden max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end">
+      <div
+        className={`flex flex-wrap content-center items-center gap-2 empty:hidden ${isStacked ? 'basis-full sm:ps-11' : 'max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end'}`}
+      >
         {state.status === 'choosing' &&
           (['reduced', 'original'] as const).map(choice => (
             <ActionButton
@@ -197,8 +205,9 @@ function Save({ request, name }: SaveProps) {
 
 /**
  * A sentence about a picture that has a smaller copy. If the person still has to choose, asks
- * whether to deposit the picture or the copy. Otherwise says that the copy is deposited. Shows
- * nothing if there is no smaller copy, or if the deposit failed, was cancelled or is a duplicate.
+ * whether to deposit the picture or the copy, and shows the fingerprints of both. Otherwise says
+ * that the copy is deposited. Shows nothing if there is no smaller copy, or if the deposit failed,
+ * was cancelled or is a duplicate.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useTranslation()
@@ -207,11 +216,20 @@ function PictureWords({ deposit, state }: DepositRowProps & { state: DepositStat
   const { from, to } = reduction
   const copy = { to: formatBytes(to.bytes, locale), w: to.w, h: to.h }
   const picture = { from: formatBytes(from.bytes, locale), fromW: from.w, fromH: from.h }
+  if (state.status !== 'choosing') {
+    return <p className="text-ink-soft text-sm">{t('deposit.picture', copy)}</p>
+  }
   return (
-    <p className="text-ink-soft text-sm">
-      {state.status === 'choosing'
-        ? t('deposit.choosePicture', { ...picture, ...copy })
-        : t('deposit.picture', copy)}
-    </p>
+    <>
+      <p className="text-ink-soft text-sm">{t('deposit.choosePicture', { ...picture, ...copy })}</p>
+      <dl className="grid gap-1 text-sm">
+        {(['original', 'stored'] as const).map(which => (
+          <div key={which}>
+            <dt className="text-ink-soft">{t(`deposit.fingerprint.${which}`)}</dt>
+            <dd className="fingerprint">{state[which]}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   )
 }

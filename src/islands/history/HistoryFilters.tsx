@@ -8,6 +8,7 @@ import { ExportButton } from '../lists/ExportButton.tsx'
 import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type HistoryQuery, requestFilterOf, requestStates } from './history-query.ts'
+import { PrintButton } from './PrintButton.tsx'
 import { stateFilterLabel } from './request-labels.ts'
 
 interface HistoryFiltersProps {
@@ -17,7 +18,7 @@ interface HistoryFiltersProps {
 }
 
 /**
- * The search, the filters and the export of the history. In narrow windows a button opens the
+ * The search, the filters, the export and the printing of the history. In narrow windows a button opens the
  * filters.
  */
 export function HistoryFilters({ address, categories, onChange }: HistoryFiltersProps) {
@@ -50,6 +51,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           {count === 0 ? t('history.filters.toggleNone') : t('history.filters.toggle', { count })}
         </button>
         <ExportButton save={() => save('spreadsheet')} />
+        <PrintButton isCovered={address.request !== undefined} />
       </div>
       <div
         id={panel}

@@ -52,10 +52,10 @@ export function HistoryList(props: HistoryListProps) {
 
   const today = localDayOf(new Date(now).toISOString())
   const lines = useMemo(() => historyLines(shown), [shown])
-  const { measured, start, end } = useRowWindow(root, lines)
+  const { measured, start, end, visibleEnd } = useRowWindow(root, lines)
   useEffect(() => {
-    if (end > lines.length - nearEnd) onEnd()
-  }, [end, lines.length, onEnd])
+    if (visibleEnd > lines.length - nearEnd) onEnd()
+  }, [visibleEnd, lines.length, onEnd])
 
   const { stopId, onKeyDown, onRowFocus } = useRowArrowKeys({ root, lines, measured, start, end })
   const saving = useRowDownload()

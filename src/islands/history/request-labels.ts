@@ -11,15 +11,15 @@ import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts
  * person has deposited the file.
  */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: Translate): string {
-  const [first, ...others] = $verifiedFileNamesByRequest.get().get(id) ?? []
-  if (kind === 'verify' && first !== undefined) {
-    if (others.length === 0) return t('history.checkNamed', { name: first })
-    return t('history.checkNamedOthers', { name: first, count: others.length })
-  }
   if (kind === 'verify') {
-    return name === undefined
-      ? t('history.check', { count: items?.asked ?? 1 })
-      : t('history.checkNamed', { name: withoutDirectionControls(name) })
+    const names = $verifiedFileNamesByRequest.get().get(id) ?? []
+    const first = names[0] ?? name
+    const count = items?.asked ?? 1
+    if (first === undefined) return t('history.check', { count })
+    const others = (names.length || count) - 1
+    const words = { name: withoutDirectionControls(first) }
+    if (others === 0) return t('history.checkNamed', words)
+    return t('history.checkNamedOthers', { ...words, count: others })
   }
   return name === undefined ? t('history.document') : withoutDirectionControls(name)
 }

@@ -13,7 +13,7 @@ const marginPx = 800
 /**
  * Returns the range of lines that the list draws, from `start` up to but not including `end`, and
  * the computed position of every line (`measured`). When the page is printed, the range is the
- * whole list.
+ * whole list. `visibleEnd` is the end of the range in the window, printed or not.
  */
 export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonly HistoryLine[]) {
   const heights = useHeights(root)
@@ -24,7 +24,7 @@ export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonl
   const visible = useVisibleLines(root, measured)
   // paper shows all lines
   const { start, end } = usePrinting() ? { start: 0, end: lines.length } : visible
-  return { measured, start, end }
+  return { measured, start, end, visibleEnd: visible.end }
 }
 
 function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: number } {

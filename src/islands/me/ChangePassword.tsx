@@ -1,5 +1,5 @@
 import type { OwnAccount } from '../../contract/users.ts'
-import { required, type Validator } from '../../core/input/validators.ts'
+import { not, required, sameAs } from '../../core/input/validators.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadApiKeys } from '../../stores/accounts/api-keys.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
@@ -18,7 +18,10 @@ export function ChangePassword({ user }: { user: OwnAccount }) {
   const owner = { email, username, company: user.company.name }
   const form = useForm({
     what: 'Changing the password failed',
-    rules: { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
+    rules: {
+      password: required,
+      ...newPasswordRules('next', t('me.password.next'), not(sameAs('password'), 'different'))
+    },
     slowErrors: ({ next = '' }) => weakPasswordErrors('next', next, owner),
     codeErrors: { password_wrong: { password: { rule: 'wrong' } } },
     isEmptiedBySuccess: true,
@@ -59,6 +62,3 @@ export function ChangePassword({ user }: { user: OwnAccount }) {
     </Section>
   )
 }
-
-const different: Validator = (next, { password } = {}) =>
-  next === password ? { rule: 'different' } : undefined

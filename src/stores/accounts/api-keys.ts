@@ -40,16 +40,14 @@ export async function createApiKey(
   input: CallInput<'createApiKey'> & { group_id: string | undefined }
 ): Promise<ApiKeyWithSecret> {
   const { group_id, ...settings } = input
-  const made = await withPasswordConfirmation(
-    () =>
-      company === undefined
-        ? api('createApiKey', settings)
-        : api(
-            'createCompanyApiKey',
-            { ...settings, id: company, group_id: group_id ?? '' },
-            { company }
-          ),
-    'createApiKey'
+  const made = await withPasswordConfirmation('createApiKey', () =>
+    company === undefined
+      ? api('createApiKey', settings)
+      : api(
+          'createCompanyApiKey',
+          { ...settings, id: company, group_id: group_id ?? '' },
+          { company }
+        )
   )
   void loadApiKeys({ company })
   return made
@@ -57,7 +55,7 @@ export async function createApiKey(
 
 /** Lets an API key end a year from now. */
 export async function renewApiKey(company: string | undefined, id: string): Promise<void> {
-  await withPasswordConfirmation(() =>
+  await withPasswordConfirmation('renewApiKey', () =>
     company === undefined
       ? api('renewApiKey', { id })
       : api('renewCompanyApiKey', { id: company, keyId: id }, { company })

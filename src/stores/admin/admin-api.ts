@@ -22,7 +22,7 @@ export function callAdminApi<Name extends CallName>(
   // the call that is repeated after the password has the same key
   const idempotencyKey = crypto.randomUUID()
   const sent = { company: companyIdOfPage(), idempotencyKey, ...options }
-  return withPasswordConfirmation(() => api(name, input, sent))
+  return withPasswordConfirmation(name, () => api(name, input, sent))
 }
 
 /**

@@ -102,7 +102,7 @@ export async function createCompany(
   key: string
 ): Promise<CallOutput<'createCompany'>> {
   const session = sessionGeneration()
-  const company = await withPasswordConfirmation(() =>
+  const company = await withPasswordConfirmation('createCompany', () =>
     api('createCompany', input, { idempotencyKey: key })
   )
   const link = company.invitation?.link

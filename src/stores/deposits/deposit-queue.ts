@@ -232,9 +232,9 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   function continueWith(entry: DepositEntry): void {
     if (entry.choice === 'original') keepOriginal(entry)
     const { category, choice, prepared } = entry
-    const mustChoose = category.keep_originals === 'person' && !choice && prepared?.reduction
-    if (mustChoose) {
-      list.change(entry, { status: 'choosing' })
+    if (category.keep_originals === 'person' && !choice && prepared?.reduction) {
+      const { original, stored } = prepared
+      list.change(entry, { status: 'choosing', original, stored })
       delivery.remember(entry)
     } else enqueue(entry)
   }

@@ -33,8 +33,11 @@ export type DepositState =
   /** `sent`: fraction of the bytes that the server had received before a reload, from 0 to 1. */
   | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
-  /** Nothing is sent before the person has chosen the picture or its reduced copy. */
-  | { status: 'choosing' }
+  /**
+   * Nothing is sent before the person has chosen the picture or its reduced copy. `original` and
+   * `stored` are the fingerprints of the two.
+   */
+  | { status: 'choosing'; original: string; stored: string }
   | { status: 'reserving' }
   /** `cut`: the connection has broken off, and the upload waits for the next try. */
   | ({ status: 'uploading'; ratio: number; cut: boolean } & TransferSpeed)

@@ -49,6 +49,12 @@ export const $streamConnectionState = personalAtom<StreamConnectionState>('conne
 /** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 
+/**
+ * Loads the requests that match the filter so that they can be printed: the newest thousand at
+ * least. Returns false if they could not be loaded, or if the filter has changed meanwhile.
+ */
+export const loadRequestsToPrint = () => list.loadUpTo(1000)
+
 let tabs: TabGroupMembership | undefined
 /**
  * This tab has received every event up to this sequence number, from the stream or from the leading

@@ -1,3 +1,4 @@
+import type { ReadableAtom } from 'nanostores'
 import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { addSessionEndListener } from '../sessions.ts'
@@ -190,7 +191,34 @@ export function createPagedList<Row extends { id: string }, Query extends object
     }
   }
 
-  return { $rows, $status, $query, show, setQuery, restart, load, refresh, loadMore }
+  /**
+   * Loads pages until at least `count` rows are loaded, or all. Returns false if a page could not be
+   * loaded, or if the query has changed meanwhile.
+   */
+  async function loadUpTo(count: number): Promise<boolean> {
+    const query = $query.get()
+    while (query === $query.get()) {
+      const now = $status.get()
+      if (now.status !== 'ready') return false
+      if (!now.hasMore || $rows.get().length >= count) return true
+      if (now.more === 'loading') await nextChange($status)
+      else await loadMore()
+      const { more } = { more: undefined, ...$status.get() }
+      if (typeof more === 'object') return false
+    }
+    return false
+  }
+
+  return { $rows, $status, $query, show, setQuery, restart, load, refresh, loadMore, loadUpTo }
+}
+
+function nextChange($store: ReadableAtom): Promise<void> {
+  return new Promise(resolve => {
+    const stop = $store.listen(() => {
+      stop()
+      resolve()
+    })
+  })
 }
 
 /** Returns whether two queries have the same values. A missing value equals `undefined`. */

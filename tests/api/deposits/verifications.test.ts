@@ -108,4 +108,10 @@ test('names the person’s own deposit in the history of checks, in every browse
   expect(name).toBeDefined()
   expect(await ada.call(listRequests, { q: name, kind: 'verify' })).toHaveLength(1)
   expect((await ben.call(listRequests, { kind: 'verify' }))[0]?.name).toBeUndefined()
+
+  const unknown = { sha256: 'a'.repeat(64) }
+  await ada.call(verify, { items: [unknown, { sha256 }] })
+  const [several] = await ada.call(listRequests, { kind: 'verify' })
+  expect(several).toMatchObject({ name, items: { asked: 2, authentic: 1 } })
+  expect(several?.verdict).toBeUndefined()
 })

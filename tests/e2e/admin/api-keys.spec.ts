@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { fetchAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { confirmSession, queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { homeAddress, password } from '../../helpers/e2e/page.ts'
@@ -104,10 +104,9 @@ test('a program deposits with a key of a person, or of the company, until it is 
       await expect(chosen).toHaveText(next)
     }
     await keys.getByLabel('Expires').selectOption({ label: 'in 30 days' })
+    // the password was asked for a moment ago, which this page learns from the server
+    await confirmSession(email)
     await keys.getByRole('button', { name: 'Create key' }).click()
-    // this page does not know that the password was asked for a moment ago
-    await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(password)
-    await page.keyboard.press('Enter')
     const secret = (await keys.getByText(/^vdm_[\w-]{48}$/).textContent()) ?? ''
     await expect(ownRow).toContainText(`May deposit, read the history · group ${group}`)
     await expect(ownRow).toContainText('by Ada Admin')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
@@ -176,6 +177,12 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
   expect(sent).toBe(1)
 
+  const fingerprints = rowOf(page, 'stairs.bmp').locator('dl .fingerprint')
+  const original = createHash('sha256')
+    .update(pictures[0]?.buffer ?? '')
+    .digest('hex')
+  await expect(fingerprints).toHaveText([original, /^[0-9a-f]{64}$/])
+  await expect(fingerprints.last()).not.toHaveText(original)
   await rowOf(page, 'stairs.bmp')
     .getByRole('button', { name: /Deposit the original/ })
     .click()
@@ -184,6 +191,24 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await page.getByRole('button', { name: 'Deposit all reduced copies (2)' }).click()
   await expect(page.locator('[data-stamp]').getByText('4 documents recorded')).toBeVisible()
   await expect(page.getByRole('button', { name: /Download the reduced copy/ })).toHaveCount(2)
+})
+
+test('says after a reload which picture waited for its choice', async ({ page }) => {
+  await openDesk(page)
+  const picture = { name: 'gate.bmp', mimeType: 'image/bmp', buffer: makeBmp(700, 600) }
+  await chooseFiles(page, picture)
+  const row = rowOf(page, 'gate.bmp')
+  await expect(row.getByText('Waiting for your choice')).toBeVisible()
+  await expect.poll(() => remembered(page)).toBe(1)
+  page.on('dialog', dialog => void dialog.accept())
+  await page.reload()
+  await expect(row.getByText('Choose gate.bmp again to continue')).toBeVisible()
+  await row.getByLabel('Choose again: gate.bmp').setInputFiles(picture)
+  await row.getByRole('button', { name: /Deposit the reduced copy/ }).click()
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  const downloading = page.waitForEvent('download')
+  await row.getByRole('button', { name: /Download the reduced copy/ }).click()
+  expect((await downloading).suggestedFilename()).toBe('gate (reduced).jpg')
 })
 
 test('asks before it cancels all, and gives the focus back', async ({ page }) => {

@@ -173,7 +173,7 @@ async function apply(
       await signOutMembers(tx, deps, { by, members })
       return ids
     case 'invite':
-      await queueInvitationsAgain(tx, deps, { sender, by, members })
+      await queueInvitationsAgain(tx, deps, { sender, by, members, action: 'user.invite_again' })
       return ids
   }
 }

@@ -174,11 +174,9 @@ export async function resendInvitation(
     if (!deps.settings.mailServer && member.permissions.length > 0 && !by.confirmed) {
       throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
     }
-    const [queued] = await queueInvitationsAgain(tx, deps, {
-      sender: tenant,
-      by,
-      members: [member]
-    })
+    const action = deps.settings.mailServer ? 'user.invite_again' : 'user.invitation_link'
+    const members = [member]
+    const [queued] = await queueInvitationsAgain(tx, deps, { sender: tenant, by, members, action })
     return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, member)) }
   })
 }
@@ -206,11 +204,16 @@ export async function queueInvitationsAgain(
   {
     sender,
     by,
-    members
-  }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly MemberWithLockedRow[] }
+    members,
+    action
+  }: {
+    sender: SendingCompany
+    by: AuthenticatedCaller
+    members: readonly MemberWithLockedRow[]
+    action: 'user.invite_again' | 'user.invitation_link'
+  }
 ): Promise<Queued[]> {
-  for (const { id } of members)
-    addAuditEntry(tx, deps, { by, action: 'user.invite_again', target: id })
+  for (const { id } of members) addAuditEntry(tx, deps, { by, action, target: id })
   return queueInvitations(tx, deps, sender, members)
 }
 

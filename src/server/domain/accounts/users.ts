@@ -78,6 +78,7 @@ export async function getOwnAccount(
   const access_token = await renewAccessToken(deps, { tenant, person })
   return {
     ...withDelivery(deps, await user, isDeveloper),
+    ...(person.confirmed ? { confirmed: true } : {}),
     ...(access_token === undefined ? {} : { access_token })
   }
 }

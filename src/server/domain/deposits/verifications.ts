@@ -237,7 +237,8 @@ async function recordCheck(
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]
-  const name = only?.own && (await nameOfDeposit(tx, only.own.request_id))
+  const own = answers.find(answer => answer.own)?.own
+  const name = own && (await nameOfDeposit(tx, own.request_id))
   const request = await recordRequestState(tx, deps, company_id, {
     id: newId(deps),
     user_id: person.id,

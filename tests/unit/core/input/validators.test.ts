@@ -62,7 +62,7 @@ describe('a value that is no text', () => {
 test.each<[string, Validator, string[], string[]]>([
   ['email', email, ['a@b.fr', ' A.b+c@Exämple.com '], ['a', 'a@b', 'a b@c.fr', 'a@b.fr, c@d.fr']],
   ['minLength', minLength(3), ['abc', 'été', '🔑🔑🔑'], ['ab', '🔑🔑']],
-  ['maxLength', maxLength(3), ['abc', '🔑🔑🔑'], ['abcd', '🔑🔑🔑🔑']],
+  ['maxLength', maxLength(3), ['abc', '🔑a'], ['abcd', '🔑🔑']],
   ['exactLength', exactLength(3), ['abc'], ['ab', 'abcd']],
   ['numeric', numeric, ['0', '-1', '1.5', '1,5', '+7'], ['x', '1e3', '1.', '.5', '1 2', 'NaN']],
   ['integer', integer, ['0', '-12', '+7'], ['1.5', '1,0', 'x']],
@@ -95,6 +95,8 @@ test('combines validators, turns one round and keeps their order', () => {
   expect(allOf()('anything')).toBeUndefined()
   expect(not(integer)('x')).toBeUndefined()
   expect(not(integer)('1')).toEqual({ rule: 'not' })
+  expect(not(integer, 'different')('1')).toEqual({ rule: 'different' })
+  expect(matches(/y/, 'regex')('x')).toEqual({ rule: 'regex' })
   const both = firstFaultOf(required, minLength(3), integer)
   expect(both('')).toEqual({ rule: 'required' })
   expect(both('x')).toEqual({ rule: 'min', limit: 3 })

@@ -149,7 +149,7 @@ test('says why a person was disabled who is enabled again, and nothing after tha
     entryOf({ action: 'user.enable', changes: [{ field: 'disabled', before, after: null }] })
   )
   expect([label, is]).toEqual(['Disabled', undefined])
-  expect(was).toMatch(/^since May 3, 2026 .*, left the organization$/)
+  expect(was).toMatch(/^since May 3, 2026 .*, no longer belongs here$/)
 })
 
 test('says why a company was suspended, and whether strangers can still verify', () => {
@@ -158,7 +158,7 @@ test('says why a company was suspended, and whether strangers can still verify',
     entryOf({ action: 'company.suspend', changes: [{ field: 'suspended', before: null, after }] })
   )
   expect(label).toBe('Suspended')
-  expect(is).toMatch(/^since May 3, 2026 .*, payment missing, Verification by strangers: off$/)
+  expect(is).toMatch(/^since May 3, 2026 .*, payment missing, verification by strangers off$/)
 })
 
 test('says what was disabled, since when and why, in French', () => {
@@ -174,7 +174,7 @@ test('says what was disabled, since when and why, in French', () => {
     'fr'
   )
   expect([label, before]).toEqual(['Désactivation', undefined])
-  expect(after).toMatch(/^depuis le 3 mai 2026 .*, a quitté l’organisation$/)
+  expect(after).toMatch(/^depuis le 3 mai 2026 .*, n’en fait plus partie$/)
 })
 
 test('names the member that a sentence is about there alone', () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { OwnAccount } from '../../../../src/contract/users.ts'
 import { createInvitationLinkFile } from '../../../../src/stores/admin/invitation-links.ts'
 import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
 import { $route } from '../../../../src/stores/routes.ts'
@@ -10,14 +11,32 @@ const until = '2026-05-06T12:00:00.000Z'
 const idOf = (n: number) => `0199f2a0-0000-7000-8000-${String(n).padStart(12, '0')}`
 
 let tab: ReturnType<ReturnType<typeof makeBrowser>['openTab']>
+const ada: OwnAccount = {
+  id: idOf(1000),
+  email: 'ada@example.com',
+  username: 'Ada Lovelace',
+  initials: 'AL',
+  locale: 'en',
+  features: [],
+  permissions: ['admin'],
+  company: { id: company, name: 'Acme' },
+  usage_remaining: { requests: null, storage: null },
+  confirmed: true
+}
+
+let isConfirmed: boolean
 /** The call, counted from 1, that is refused because the password is needed again. */
 let refusedCall: number
 
 beforeEach(async () => {
   refusedCall = 0
+  isConfirmed = true
   $route.open(`/en/admin/${company}/users`)
   const browser = makeBrowser()
   tab = browser.openTab('http://localhost:4321/en', request => {
+    const { confirmed, ...unconfirmed } = ada
+    if (request.url.endsWith('/user'))
+      return Response.json(isConfirmed ? { ...unconfirmed, confirmed } : unconfirmed)
     if (!request.url.endsWith('/user/links')) return new Response(null, { status: 204 })
     const n = linkCalls().length
     if (n === refusedCall) {
@@ -52,6 +71,13 @@ test('the links of all calls are in the file', async () => {
     { filter: { q: 'x' }, cursor: idOf(1) },
     { filter: { q: 'x' }, cursor: idOf(2) }
   ])
+})
+
+test('nothing is sent where the server says that the password is needed first', async () => {
+  isConfirmed = false
+  const creating = createInvitationLinkFile({ filter: {} }, () => {})
+  await expect(creating).rejects.toMatchObject({ code: 'confirmation_required' })
+  expect(linkCalls()).toEqual([])
 })
 
 test('links that exist when a later call fails are saved, and the rest can be asked for', async () => {

@@ -252,10 +252,11 @@ describe('a picture that would be reduced', () => {
     })
   const picture = (name = 'a.png') => fileOf(name, 100, 'image/png')
 
-  test('waits for the choice with its sizes, while other files go on', async () => {
+  test('waits for the choice with its sizes and fingerprints, while other files go on', async () => {
     const { queue, world, state, add } = make()
     await add([picture(), fileOf('b.pdf', 10)], open)
-    expect(state(0)).toEqual({ status: 'choosing' })
+    const fingerprints = { original: digestOf('a.png'), stored: 'b'.repeat(64) }
+    expect(state(0)).toEqual({ status: 'choosing', ...fingerprints })
     expect(queue.$deposits.get()[0]?.reduction).toMatchObject({ to: transform.to })
     expect(world.reserved).toMatchObject([{ name: 'b.pdf' }])
     expect(queue.updateSummary()).toMatchObject({ choosing: 1, active: 1 })
@@ -928,6 +929,28 @@ describe('after a reload', () => {
     queue.chooseFile('u0', fileOf('a', 10))
     await world.run()
     expect(world.reserved).toMatchObject([{ key: 'k' }])
+  })
+
+  test('asks for a picture again that waited for its choice, and asks for the choice', async () => {
+    const open: DepositCategory = { ...category, keep_originals: 'person' }
+    const parts: Partial<DepositQueueDependencies> = {
+      hash: async file => (file === blob ? 'b'.repeat(64) : digest),
+      reduce: async () => ({ blob, transform })
+    }
+    const before = makeQueue(parts)
+    await before.add([fileOf('a', 10)], open)
+    const [waiting] = before.world.remembered.values()
+    expect(before.state(0).status).toBe('choosing')
+    const { queue, world, state } = makeQueue(parts)
+    await queue.restore([{ ...remembered, ...waiting, address: undefined, request_id: undefined }])
+    expect(state(0)).toEqual({ status: 'missing', ratio: 0, wrong: false })
+    queue.chooseFile(idOf(queue, 0), fileOf('a', 10))
+    await world.run()
+    expect(state(0)).toEqual({ status: 'choosing', original: digest, stored: 'b'.repeat(64) })
+    queue.choosePicture(idOf(queue, 0), 'reduced')
+    await world.run()
+    const { kind } = transform
+    expect(world.reserved).toMatchObject([{ stored: 'b'.repeat(64), transform: { kind } }])
   })
 
   test('forgets what has ended meanwhile, and follows what was complete', async () => {

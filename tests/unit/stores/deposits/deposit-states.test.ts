@@ -70,7 +70,7 @@ test('ranks what needs the person and what runs above what waits and what has en
     done,
     { status: 'waiting' },
     { status: 'uploading', ratio: 0.5, cut: false },
-    { status: 'choosing' }
+    { status: 'choosing', original: '', stored: '' }
   ]
   const ordered = states.toSorted((a, b) => listRankOf(a) - listRankOf(b))
   expect(ordered.map(({ status }) => status)).toEqual([

@@ -119,6 +119,22 @@ test('keeps what is there where a further page fails, and begins again where its
   expect(namesOf(list)).toHaveLength(250)
 })
 
+test('loads as many rows as asked, and tells when it could not', async () => {
+  const { list, server, hold, fail } = makeList(700)
+  await list.open('acme', {})
+  const release = hold()
+  const scrolling = list.loadMore()
+  const loading = list.loadUpTo(400)
+  release()
+  await scrolling
+  expect(await loading).toBe(true)
+  expect(namesOf(list)).toHaveLength(450)
+  fail('offline')
+  expect(await list.loadUpTo(10_000)).toBe(false)
+  expect(await list.loadUpTo(10_000)).toBe(true)
+  expect(namesOf(list)).toHaveLength(server.length)
+})
+
 test('a refresh closes the gap that new rows leave, and drops rows that are gone', async () => {
   const { list, server } = makeList(120)
   await list.open('acme', {})
