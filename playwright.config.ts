@@ -68,7 +68,7 @@ export default defineConfig({
       MANAGEMENT_PORT: String(managementPort),
       DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',
-      // else localhost is no longer served once a test has proved a host
+      // else sign-ups wait for a confirmation once a test has proved a host
       DEV: 'true',
       DNS_SERVERS: `127.0.0.1:${dnsPort}`,
       // all tests come from one address

@@ -13,8 +13,13 @@ import {
   findUnloggedPermissions,
   type UnloggedPermissions
 } from '../src/server/domain/audit/audit-check.ts'
+import { allowCertificateAlways } from '../src/server/domain/companies/certificate-names.ts'
 import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
-import { listHostsWithCompanies, webOriginOf } from '../src/server/domain/companies/served-hosts.ts'
+import {
+  listHostsWithCompanies,
+  watchServedHosts,
+  webOriginOf
+} from '../src/server/domain/companies/served-hosts.ts'
 import { createEmptyDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
 import {
@@ -70,6 +75,11 @@ const commands: Record<string, Command> = {
   hosts: {
     summary: 'list the hosts on which pages are served, each with its company',
     run: () => inDeps(listServedHosts)
+  },
+  'certificates allow': {
+    summary: 'let the proxy request certificates for a host below a wildcard, whatever its budget',
+    argument: { name: 'host', means: 'the host, such as docs.example.com; its API is included' },
+    run: options => inDeps(deps => allowCertificate(deps, options['host']))
   },
   'setup-code': {
     summary: 'print a link to create the first operator',
@@ -246,6 +256,24 @@ async function listServedHosts(deps: Deps): Promise<Answer> {
       hosts.length === 0
         ? 'No host is served.'
         : hosts.map(({ host, company }) => `${host.padEnd(width)}${company}`).join('\n')
+  }
+}
+
+async function allowCertificate(deps: Deps, given: string | undefined): Promise<Answer> {
+  if (given === undefined) throw new Misuse('certificates allow needs a host.')
+  const host = given.toLowerCase()
+  using served = await watchServedHosts(deps)
+  const domain = served.domainOf(host)
+  if (domain === undefined) {
+    throw new Refusal(`${host} is not served: npm run vidimus -- hosts lists what is.`)
+  }
+  const isBelowWildcard = domain.startsWith('*')
+  if (isBelowWildcard) await allowCertificateAlways(deps, { name: host, wildcard: domain })
+  return {
+    facts: { host, domain },
+    text: isBelowWildcard
+      ? `The proxy may request certificates for ${host} and its API.`
+      : `The proxy may request certificates for ${host} already, because it is a domain of its own.`
   }
 }
 

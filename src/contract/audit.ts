@@ -28,6 +28,9 @@ export const AuditAction = z.enum([
   'domain.verify',
   'domain.uncover',
   'domain.cover',
+  'domain.miss_record',
+  'domain.find_record',
+  'domain.turn_off',
   'domain.primary',
   'domain.publish',
   'domain.restore',
@@ -59,6 +62,12 @@ export const AuditAction = z.enum([
 ])
 export type AuditAction = z.infer<typeof AuditAction>
 
+/**
+ * The actor of entries about what the service has done or found by itself, in its daily check of
+ * domains.
+ */
+export const serviceActorId = '00000000-0000-0000-0000-000000000000'
+
 /** A changed field, with its values before and after the change. `null`: the field had no value. */
 export const AuditChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
 export type AuditChange = z.infer<typeof AuditChange>
@@ -71,7 +80,10 @@ export const AuditLogEntry = z.object({
   at: z.iso.datetime(),
   actor: z.object({
     id: z.uuid(),
-    /** Name of the person who made the change. `null` if the person's account was deleted. */
+    /**
+     * Name of the person who made the change. `null` if the person's account was deleted, and if no
+     * person but the service's daily check of domains is the actor. The `id` is then all zeros.
+     */
     name: z.nullable(z.string()),
     /**
      * Name of the actor's company. Present only if an operator of another company made the change.

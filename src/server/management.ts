@@ -23,7 +23,7 @@ const maxLoggedHostLength = 253
  * Starts an HTTP server that listens on the loopback address only. For supervisors, `/healthz`
  * tells whether the process responds in time, and `/readyz` tells whether it can serve requests.
  * `/tls-ask?domain=` tells a proxy whether it may request a certificate for a host; below a
- * wildcard domain, only 40 new names a week.
+ * wildcard domain, only for 20 new hosts a week.
  */
 export async function startManagementServer(options: {
   port: number
@@ -43,7 +43,7 @@ export async function startManagementServer(options: {
   const noteBudget = createLogThrottle((refused, domain: string) => {
     options.deps.log.warn(
       { domain, refused },
-      'a certificate was refused: its wildcard has had 40 new names this week. Names that were allowed before stay allowed, and a wildcard certificate has no such limit'
+      'a certificate was refused: its wildcard has had 20 new hosts this week. npm run vidimus -- certificates allow <host> allows a further one, hosts that were allowed before stay allowed, and a wildcard certificate has no such limit'
     )
   })
   const lag = monitorEventLoopDelay({ resolution: 20 })
@@ -62,7 +62,7 @@ export async function startManagementServer(options: {
         status => {
           const facts = domain.slice(0, maxLoggedHostLength)
           if (status === 'not served') noteRefused(facts)
-          if (status === 'too many new names') noteBudget(facts)
+          if (status === 'too many new hosts') noteBudget(facts)
           answer(response, status === 'ok' ? 200 : 403, { status })
         },
         () => answer(response, 503, { status: 'failed' })
@@ -94,12 +94,12 @@ export async function startManagementServer(options: {
 async function judgeCertificate(
   { served, deps }: { served: Pick<ServedHosts, 'domainOf'>; deps: Deps },
   name: string
-): Promise<'ok' | 'not served' | 'too many new names'> {
+): Promise<'ok' | 'not served' | 'too many new hosts'> {
   const domain = served.domainOf(name)
   if (domain === undefined) return 'not served'
   if (!domain.startsWith('*')) return 'ok'
   const isAllowed = await allowCertificateBelowWildcard(deps, { name, wildcard: domain })
-  return isAllowed ? 'ok' : 'too many new names'
+  return isAllowed ? 'ok' : 'too many new hosts'
 }
 
 async function checks({

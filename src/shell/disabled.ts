@@ -62,8 +62,11 @@ function draw(details: DisabledState | undefined): void {
   write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
   const isCompany = details.scope === 'company'
   // only administrators of a suspended company are told the reason
-  if (isCompany && details.reason === 'other') show(box, 'reason', false)
+  const isMember = isCompany && details.reason === 'other'
+  if (isMember) show(box, 'reason', false)
   else write(box, 'reason', t(`disabled.reason.${details.reason}`))
+  const ask = isCompany && !isMember ? 'disabled.askOperator' : 'disabled.noContact'
+  write(box, 'ask', t(ask, { company }))
   write(box, 'only', t(isCompany ? 'disabled.onlyOperator' : 'disabled.only', { company }))
   show(box, 'next')
   // a disabled person may still verify documents; a suspended company may have no service at all

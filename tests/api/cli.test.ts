@@ -42,6 +42,7 @@ test('says what it can do, and of each command how it is called', async () => {
   expect(names).toEqual([
     'init',
     'hosts',
+    'certificates allow',
     'setup-code',
     'waiting',
     'keys rotate token',
@@ -70,6 +71,7 @@ test.for([
   [['setup-code', 'please'], "Unexpected argument 'please'"],
   [['deposit', 'retry', 'one', 'two'], 'One id at a time'],
   [['init', '--name', 'Orchard'], '--domain and --name'],
+  [['certificates', 'allow'], 'needs a host'],
   [['init', '--domain', 'no host', '--name', 'Orchard'], 'no host'],
   [['init', '--domain', 'api.example.org', '--name', 'Orchard'], 'not a host name'],
   [['init', '--domain', 'docs.example.org', '--name', ''], '1 to 80 characters']
@@ -108,6 +110,15 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   expect(await command('deposit', 'retry')).toMatchObject({
     status: 1,
     err: expect.stringContaining('No deposit is held')
+  })
+
+  expect(await command('certificates', 'allow', 'docs.example.org')).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('a domain of its own')
+  })
+  expect(await command('certificates', 'allow', 'other.example.org')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('not served')
   })
 
   expect((await command('remove-demo')).status).toBe(1)

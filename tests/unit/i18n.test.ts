@@ -15,6 +15,12 @@ test('says everything in both languages', () => {
   expect([...french.keys()].sort()).toEqual([...english.keys()].sort())
 })
 
+test('the set-up promises no number of sample documents', () => {
+  for (const words of [english, french]) {
+    expect(words.get('setup.demoText')).not.toMatch(/\d|\b(?:thirty|forty|trente|quarante)\b/i)
+  }
+})
+
 test('leaves the same gaps to fill in both languages', () => {
   const gaps = (text: string) => new Set(text.match(/\{\{\w+\}\}/g))
   for (const [key, text] of english) {

@@ -1,4 +1,4 @@
-import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
+import { type AuditChange, type AuditLogEntry, serviceActorId } from '../../contract/audit.ts'
 import { separateCompleteMediaKinds } from '../../core/media-types.ts'
 import { formatBytes, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
@@ -44,7 +44,8 @@ export function buildAuditSentenceParts(entry: AuditLogEntry, t: TranslateAudit)
   })
 }
 
-function actorOf({ name, company }: AuditLogEntry['actor'], t: TranslateAudit): string {
+function actorOf({ id, name, company }: AuditLogEntry['actor'], t: TranslateAudit): string {
+  if (id === serviceActorId) return t('dailyCheck')
   const who = name ?? t('nameless.person')
   return company === undefined ? who : t('of', { name: who, company })
 }

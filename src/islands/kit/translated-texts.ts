@@ -3,7 +3,8 @@
  * `<font>` in the place of each text, or moves the text into one. React would then fail to remove a
  * text or to insert something before it, and would change texts that nobody sees
  * (facebook/react#11538). Here, the `<font>` is removed, or stands for the text, or gives way to the
- * text when React changes it; the translator then translates it again.
+ * text when React changes it; the translator then translates it again. On a page that no translator
+ * has changed, what React cannot remove or insert stays an error.
  */
 export function supportTranslators(): void {
   const observer = new MutationObserver(recordStandIns)
@@ -18,12 +19,13 @@ export function supportTranslators(): void {
 
   Node.prototype.insertBefore = function <Child extends Node>(child: Child, before: Node | null) {
     const isOwn = !before || before.parentNode === this
-    insertBefore.call(this, child, isOwn ? before : (standInOf(before, this) ?? null))
+    const place = isOwn ? before : standInOf(before, this)
+    insertBefore.call(this, child, place ?? (isOwn || isTranslated(before) ? null : before))
     return child
   }
   Node.prototype.removeChild = function <Child extends Node>(child: Child) {
     const own = child.parentNode === this ? child : standInOf(child, this)
-    if (own) removeChild.call(this, own)
+    if (own || !isTranslated(child)) removeChild.call(this, own ?? child)
     return child
   }
   const value = Object.getOwnPropertyDescriptor(Node.prototype, 'nodeValue')
@@ -54,6 +56,11 @@ function recordStandIns(records: readonly MutationRecord[]): void {
       if (font) standIns.set(text, font)
     }
   }
+}
+
+/** Returns whether a translator may have taken `node` out of its place. */
+function isTranslated(node: Node): boolean {
+  return standIns.has(node) || document.querySelector('font') !== null
 }
 
 function outermostFontOf(node: Node): Element | undefined {

@@ -1,34 +1,29 @@
-import { LRUCache } from 'lru-cache'
 import { getOpenApi, redirectToApiDocs } from '../../contract/docs.ts'
 import { createOpenApiDocument } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
-import { compressBody, compressedResponse } from '../compression/compressed-bodies.ts'
+import { compressedResponse } from '../compression/compressed-bodies.ts'
+import { createTailedBodies } from '../compression/tailed-bodies.ts'
 import { webOriginOf } from '../domain/companies/served-hosts.ts'
 import type { Api } from './kit/context.ts'
 import { mountNonJsonEndpoint } from './kit/mount.ts'
 
-const brotliQuality = 5
-/** Maximum number of hosts whose document is kept. A document takes half a megabyte. */
-const maxDocuments = 20
-
 export function mountApiDocumentation(app: Api): void {
   const t = translator('en', words)
   const sentenceOf = (name: string) => t(`calls.${name}`)
-  // built once, because only the title and the server differ between hosts
-  const document = createOpenApiDocument({ title: '', server: '', sentenceOf })
-  const documents = new LRUCache<string, ReturnType<typeof compressBody>>({ max: maxDocuments })
+  const {
+    info,
+    servers: _,
+    ...common
+  } = createOpenApiDocument({ title: '', server: '', sentenceOf })
+  // built and compressed once, because only the title and the server differ between hosts
+  const bodyWith = createTailedBodies(JSON.stringify(common).slice(0, -1))
 
   mountNonJsonEndpoint(app, getOpenApi, async (_input, c) => {
     const { host, config } = c.get('tenant')
-    const info = { ...Object(document['info']), title: `${config.name} API` }
-    const servers = [{ url: webOriginOf(c.get('deps'), `api.${host}`) }]
-    const key = JSON.stringify([info.title, servers])
-    let compressed = documents.get(key)
-    if (!compressed) {
-      const body = Buffer.from(JSON.stringify({ ...document, info, servers }))
-      compressed = compressBody(body, 'application/json', brotliQuality)
-      documents.set(key, compressed)
+    const own = {
+      info: { ...Object(info), title: `${config.name} API` },
+      servers: [{ url: webOriginOf(c.get('deps'), `api.${host}`) }]
     }
     return compressedResponse(
       {
@@ -36,7 +31,7 @@ export function mountApiDocumentation(app: Api): void {
         acceptEncoding: c.req.header('accept-encoding')
       },
       { 'content-type': 'application/json', 'cache-control': 'no-cache' },
-      await compressed
+      bodyWith(`,${JSON.stringify(own).slice(1)}`)
     )
   })
 

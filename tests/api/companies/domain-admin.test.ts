@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestPasswordReset } from '../../../src/contract/accounts.ts'
+import { listAuditEntries, serviceActorId } from '../../../src/contract/audit.ts'
 import { createCompany } from '../../../src/contract/companies.ts'
 import {
   checkDomain,
@@ -17,6 +18,7 @@ import { createInvitationLinks } from '../../../src/contract/members.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
+import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { readDomain } from '../../../src/server/domain/companies/domain-admin.ts'
 import { recheckDueDomains } from '../../../src/server/domain/host-proofs/domain-checks.ts'
 import { checkDomainsJob } from '../../../src/server/jobs/check-domains.ts'
@@ -432,6 +434,50 @@ test('hosts of other companies below an operator’s wildcard need a record once
   }
 })
 
+test('the daily check says in the audit logs what it has found', async () => {
+  const to = app.companies[beta]
+  const zone = `daily${++hosts}.fr`
+  const wild = await prove(`*.${zone}`)
+  const theirs = await asOperator(() => createFor(to, `docs.${zone}`))
+  const recheck = (days: number) => ageAndRecheck(`*.${zone}`, days)
+  dns.delete(`_domain-check.${zone}`)
+  await recheck(2)
+  await recheck(1)
+  dns.set(`_domain-check.${zone}`, { txt: [[wild.proof?.value ?? '']] })
+  await recheck(2)
+  dns.delete(`_domain-check.${zone}`)
+  await recheck(2)
+  await recheck(8)
+  dns.set(`_domain-check.${zone}`, { txt: [[wild.proof?.value ?? '']] })
+  await recheck(2)
+  const entriesOf = async (company: string, target: string) => {
+    const { rows } = await app.owner.query(
+      `select action, actor_id, actor_company_id from audit_entry
+        where company_id = $1 and target_id = $2 and actor_id = $3 order by seq`,
+      [company, target, serviceActorId]
+    )
+    expect(rows.every(row => row.actor_company_id === company)).toBe(true)
+    return rows.map(({ action }) => action)
+  }
+  expect(await entriesOf(app.companies['acme.localhost'], wild.id)).toEqual([
+    'domain.miss_record',
+    'domain.find_record',
+    'domain.miss_record',
+    'domain.turn_off',
+    'domain.verify'
+  ])
+  expect(await entriesOf(to, theirs.id)).toEqual(['domain.uncover', 'domain.cover'])
+  const [newest] = await bob.call(listAuditEntries, { id: to, target: theirs.id })
+  expect(newest).toMatchObject({
+    action: 'domain.cover',
+    actor: { id: serviceActorId, name: null },
+    target: { name: `docs.${zone}` }
+  })
+  for (const company of [app.companies['acme.localhost'], to]) {
+    expect((await checkAuditLog(app.deps, company)).broken).toBeUndefined()
+  }
+})
+
 test('a wildcard that carries hosts of others is removed by operators alone, and its return is told and mends', async () => {
   const to = app.companies[beta]
   const zone = `carried${++hosts}.fr`
@@ -474,6 +520,7 @@ test('a wildcard that carries hosts of others is removed by operators alone, and
   const after = { host: `docs.${zone}`, wildcard: `*.${zone}` }
   expect(rows.slice(1)).toEqual([
     { action: 'domain.uncover', after },
+    { action: 'domain.turn_off', after: { host: after.host } },
     { action: 'domain.cover', after }
   ])
 })

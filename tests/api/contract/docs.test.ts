@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
@@ -73,11 +73,11 @@ test('is sent compressed, and not again to who has it', async () => {
   const plain = await read({})
   const small = await read({ 'accept-encoding': 'gzip, br' })
   expect(small.headers).toMatchObject({
-    'content-encoding': 'br',
+    'content-encoding': 'gzip',
     vary: expect.stringMatching(/Accept-Encoding/)
   })
   expect(small.body.length).toBeLessThan(plain.body.length / 5)
-  expect(brotliDecompressSync(small.body).equals(plain.body)).toBe(true)
+  expect(gunzipSync(small.body).equals(plain.body)).toBe(true)
   const again = await read({ 'if-none-match': String(plain.headers['etag']) })
   expect([again.status, again.body.length]).toEqual([304, 0])
 })

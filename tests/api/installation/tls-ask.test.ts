@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { allowCertificateAlways } from '../../../src/server/domain/companies/certificate-names.ts'
 import {
   type ServedHosts,
   watchServedHosts
@@ -74,18 +75,23 @@ test('allows certificates for served hosts and their APIs alone', async () => {
 })
 
 // B-09
-test('allows 40 new names a week below a wildcard, and names that were allowed before always', async () => {
+test('allows 20 new hosts a week below a wildcard, each with its API, and hosts that were allowed before always', async () => {
   const id = await makeDomain(app.owner, app.companies['acme.localhost'], '*.budget.fr')
   app.deps.signals.domains.send('*.budget.fr')
   await vi.waitFor(async () => expect(await ask('first.budget.fr')).toBe(200))
   // a scanner asks for many at once
   const names = Array.from({ length: 60 }, (_, at) => `n${at}.budget.fr`)
   const answers = await Promise.all(names.map(ask))
-  expect(answers.filter(status => status === 200)).toHaveLength(39)
-  expect(answers.filter(status => status === 403)).toHaveLength(21)
+  expect(answers.filter(status => status === 200)).toHaveLength(19)
+  expect(answers.filter(status => status === 403)).toHaveLength(41)
   const allowed = names[answers.indexOf(200)] ?? ''
-  expect([await ask(allowed), await ask('first.budget.fr')]).toEqual([200, 200])
-  expect(await ask('new.budget.fr')).toBe(403)
+  for (const known of [allowed, `api.${allowed}`, 'first.budget.fr', 'api.first.budget.fr']) {
+    expect([known, await ask(known)]).toEqual([known, 200])
+  }
+  expect([await ask('new.budget.fr'), await ask('api.new.budget.fr')]).toEqual([403, 403])
+  // an operator allows a further one
+  await allowCertificateAlways(app.deps, { name: 'api.extra.budget.fr', wildcard: '*.budget.fr' })
+  expect([await ask('extra.budget.fr'), await ask('api.extra.budget.fr')]).toEqual([200, 200])
   // a domain of its own needs no budget
   await makeDomain(app.owner, app.companies['acme.localhost'], 'own.budget.fr')
   app.deps.signals.domains.send('own.budget.fr')

@@ -62,6 +62,8 @@ test('a program deposits with a key of a person, or of the company, until it is 
   expect(await keys.textContent()).not.toContain(key)
   await revoke(page, 'Scanner')
   await expect(row).toHaveCount(0)
+  // not “yet”, because there was one
+  await expect(keys.getByText('No API keys.')).toBeVisible()
   expect(await deposit(key)).toBe(401)
 
   await test.step('a key of the company', async () => {

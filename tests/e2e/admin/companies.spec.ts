@@ -156,6 +156,8 @@ test('an operator creates a company, whose administrator proves and brands a hos
   await expect(theirs).toHaveURL(/\/en\/disabled\?disabled=/, { timeout: 35_000 })
   expect(Date.now() - pressed).toBeLessThan(35_000)
   await expect(theirs.getByText('Reason: a payment is missing.')).toBeVisible()
+  await expect(theirs.locator('main')).not.toContainText('This service is paused.')
+  await expect(theirs.locator('main')).toContainText('ask the operator of the service')
   // its pages stay online
   expect((await visitor.goto(new URL('/en/verify', there).href))?.status()).toBe(200)
 
@@ -317,6 +319,12 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   await choose('vidimus-dark')
   await expectLogo(night)
 
+  await follow(page, 'button', 'Restore version 1')
+  // nothing changes before the question is answered
+  await expect(page.getByRole('dialog')).toContainText(host)
+  await page.keyboard.press('Escape')
+  await expect(look.getByText('(version 1 again)')).toHaveCount(0)
+  expect(await colour()).toBe('#bd5900')
   await follow(page, 'button', 'Restore version 1')
   await follow(page, 'button', 'Publish version 1')
   await expect(page.getByText('Version 1 is published again.')).toBeVisible()

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   acceptsMediaType,
+  acceptsPictures,
   mediaTypesByKind,
   separateCompleteMediaKinds
 } from '../../../src/core/media-types.ts'
@@ -15,6 +16,17 @@ test.each([
   [[], 'text/plain', false]
 ])('%j takes %s: %s', (accepted, type, expected) => {
   expect(acceptsMediaType(accepted, type)).toBe(expected)
+})
+
+// where no picture is accepted, nothing is said about pictures
+test.each([
+  [null, true],
+  [['image/*'], true],
+  [['application/pdf', 'image/png'], true],
+  [['application/pdf'], false],
+  [[], false]
+])('%j takes pictures: %s', (accepted, expected) => {
+  expect(acceptsPictures(accepted)).toBe(expected)
 })
 
 test('knows the kinds of which a list contains all types', () => {

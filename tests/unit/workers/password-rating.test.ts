@@ -30,6 +30,16 @@ test.for([
   expect(ratePassword(password, words)).toBeLessThan(minPasswordStrength)
 })
 
+test('the name of the company, twice and with a year, is too easy to guess there', () => {
+  const there = guessableWords({
+    email: 'a@example.com',
+    username: 'A',
+    company: 'Mairie',
+    host: 'docs.example.com'
+  })
+  expect(ratePassword('Mairie2026Mairie', there)).toBeLessThan(minPasswordStrength)
+})
+
 test.for([
   'a long sentence to keep',
   'seven green bicycles in the rain',

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AuditAction } from '../../../contract/audit.ts'
+import { type AuditAction, serviceActorId } from '../../../contract/audit.ts'
 import {
   auditHashPrefix,
   canonicalizeAuditEntry,
@@ -65,6 +65,11 @@ export function addAuditEntry(
   enter(tx, deps, change, { company: acted_in, acted_in, changes })
   const own = change.by.company_id
   if (own !== acted_in) enter(tx, deps, change, { company: own, acted_in, changes: undefined })
+}
+
+/** Returns the actor of entries in the log of a company about what the service has done by itself. */
+export function serviceActor(company_id: CompanyId): AuditedChange['by'] {
+  return { id: serviceActorId, company_id }
 }
 
 interface LogEntry {

@@ -4,26 +4,28 @@ import type { Deps } from '../deps.ts'
 
 const weekMs = 7 * 24 * 3_600_000
 /**
- * How many new names below a wildcard get a certificate in a week. Certificate authorities issue a
- * limited number for each registered domain, for example 50 a week.
+ * How many new hosts below a wildcard get certificates in a week. Each host has a second certificate
+ * for its API. Certificate authorities issue a limited number for each registered domain, for example
+ * 50 a week.
  */
-const newNamesPerWeek = 40
+const newHostsPerWeek = 20
 
 /**
- * Returns whether a proxy may request a certificate for a host below a served wildcard domain.
- * Anyone can make up such hosts, so each wildcard domain has a weekly budget of new ones. A host
- * that was allowed once stays allowed.
+ * Returns whether a proxy may request a certificate for a host below a served wildcard domain, or for
+ * its API. Anyone can make up such hosts, so each wildcard domain has a weekly budget of new ones. A
+ * host that was allowed once stays allowed.
  */
 export async function allowCertificateBelowWildcard(
   deps: Pick<Deps, 'db' | 'clock'>,
   { name, wildcard }: { name: string; wildcard: string }
 ): Promise<boolean> {
   const now = deps.clock()
+  const host = siteOf(name)
   return inNoCompany(deps.db, async tx => {
     const isKnown = () =>
       tx
         .selectFrom('certificate_name')
-        .where('name', '=', name)
+        .where('name', '=', host)
         .select('name')
         .executeTakeFirst()
         .then(found => found !== undefined)
@@ -37,8 +39,33 @@ export async function allowCertificateBelowWildcard(
       .where('allowed_at', '>', new Date(now.getTime() - weekMs))
       .select(sql<number>`count(*)`.as('count'))
       .executeTakeFirstOrThrow()
-    if (count >= newNamesPerWeek) return false
-    await tx.insertInto('certificate_name').values({ name, wildcard, allowed_at: now }).execute()
+    if (count >= newHostsPerWeek) return false
+    await tx
+      .insertInto('certificate_name')
+      .values({ name: host, wildcard, allowed_at: now })
+      .execute()
     return true
   })
+}
+
+/**
+ * Allows certificates for a host and its API outside of the budget of the wildcard domain `wildcard`,
+ * from now on.
+ */
+export async function allowCertificateAlways(
+  deps: Pick<Deps, 'db'>,
+  { name, wildcard }: { name: string; wildcard: string }
+): Promise<void> {
+  await inNoCompany(deps.db, tx =>
+    tx
+      .insertInto('certificate_name')
+      // an old name is not counted
+      .values({ name: siteOf(name), wildcard, allowed_at: new Date(0) })
+      .onConflict(on => on.column('name').doNothing())
+      .execute()
+  )
+}
+
+function siteOf(name: string): string {
+  return name.startsWith('api.') ? name.slice(4) : name
 }

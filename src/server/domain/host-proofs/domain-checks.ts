@@ -3,7 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { selectById, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { queueWaitingInvitations } from '../accounts/invitations.ts'
-import { addAuditEntry } from '../audit/audit-entries.ts'
+import { addAuditEntry, serviceActor } from '../audit/audit-entries.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
@@ -134,7 +134,8 @@ interface Answered {
 /**
  * Stores the answer of a DNS query for the record of a domain. If the answer contains the record,
  * the domain is served from now on, unless another company has proved the host before. If the
- * record has been missing for seven days, the domain is no longer served.
+ * record has been missing for seven days, the domain is no longer served. The audit log says when a
+ * domain is verified, misses its record, has it again or is no longer served.
  */
 async function applyAnswer(
   tx: Tx,
@@ -172,6 +173,16 @@ async function applyAnswer(
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
     .execute()
+  const note = (action: 'verify' | 'miss_record' | 'find_record' | 'turn_off') =>
+    addAuditEntry(tx, deps, {
+      by: by ?? serviceActor(tx.companyId),
+      action: `domain.${action}`,
+      target: id,
+      after: { host: found.host }
+    })
+  if (isOver) note('turn_off')
+  else if (isServed && found.failing_since === null && failing_since !== null) note('miss_record')
+  else if (isServed && found.failing_since !== null && failing_since === null) note('find_record')
   if (isOver) await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: found.host })
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
@@ -188,14 +199,7 @@ async function applyAnswer(
   if (isNew || isOver) tx.afterCommit(() => deps.signals.domains.send(found.host))
   if (!isNew) return
   await restoreHostsUnderWildcard(tx, deps, { by, company: tx.companyId, wildcard: found.host })
-  if (by) {
-    addAuditEntry(tx, deps, {
-      by,
-      action: 'domain.verify',
-      target: id,
-      after: { host: found.host }
-    })
-  }
+  note('verify')
   await queueWaitingInvitations(tx, deps, found.host)
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../db/company-queries.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
-import { addAuditEntry } from '../audit/audit-entries.ts'
+import { addAuditEntry, serviceActor } from '../audit/audit-entries.ts'
 import { withDefaultGroupError } from '../companies/default-groups.ts'
 import { countCoveredHostsOfOthers, readDomain } from '../companies/domain-admin.ts'
 import {
@@ -209,8 +209,8 @@ interface Wildcard {
 
 /**
  * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
- * hosts may belong to any company, and the audit log of each other company gets an entry if a
- * person is the cause. A host is no longer served if nobody creates its record within seven days.
+ * hosts may belong to any company, and the audit log of each company gets an entry, except that of
+ * the person who is the cause. A host is no longer served if nobody creates its record within seven days.
  * Must be called when the transaction's company loses the wildcard domain. The row of the wildcard
  * domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs no DNS record.
  */
@@ -262,12 +262,16 @@ function auditHostsOfOthers(
     hosts
   }: Wildcard & { action: 'domain.uncover' | 'domain.cover'; hosts: HostBelow[] }
 ): void {
-  // the entries of the daily check would have no actor
-  if (!by) return
   for (const { company_id, id, host } of hosts) {
     const company = toCompanyId(company_id)
-    if (company === by.company_id) continue
-    addAuditEntry(tx, deps, { by, company, action, target: id, after: { host, wildcard } })
+    if (company === by?.company_id) continue
+    addAuditEntry(tx, deps, {
+      by: by ?? serviceActor(company),
+      company,
+      action,
+      target: id,
+      after: { host, wildcard }
+    })
   }
 }
 

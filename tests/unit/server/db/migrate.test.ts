@@ -334,6 +334,27 @@ test('folds names, numbers those that no longer differ, and ends keys, as an own
   ).toEqual([])
 })
 
+test('knows the hosts below wildcards that were in use, as an owner who is no superuser', async () => {
+  const migrateRest = await migrateUpTo('0060-count-certificates.sql', await makeOwner())
+  const id = (n: number) => `${company.slice(0, -1)}${n}`
+  await asOwner(
+    database,
+    `insert into company (id, name, created_at) values ('${company}', 'Acme', now()), ('${id(1)}', 'Beta', now());
+     insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at) values
+       ('${company}', '${id(2)}', '*.acme.fr', 'A', 'A', false, 'en', '{}', now()),
+       ('${company}', '${id(3)}', '*.unproved.fr', 'A', 'A', false, 'en', '{}', null);
+     insert into mail (company_id, id, kind, email, locale, host, created_at, next_at)
+       select company_id::uuid, gen_random_uuid(), 'reset', 'a@example.com', 'en', host, now(), now()
+         from (values ('${company}', 'docs.acme.fr'), ('${company}', 'docs.acme.fr'),
+           ('${company}', 'a.docs.acme.fr'), ('${company}', 'docs.unproved.fr'),
+           ('${id(1)}', 'theirs.acme.fr')) as given (company_id, host);`
+  )
+  await migrateRest()
+  expect(await asOwner(database, 'select name, wildcard from certificate_name')).toEqual([
+    { name: 'docs.acme.fr', wildcard: '*.acme.fr' }
+  ])
+})
+
 test('makes an application role that can log in and nothing more', async () => {
   const roles = `select rolname, rolcanlogin, rolsuper or rolbypassrls or rolcreaterole
       or rolcreatedb or rolreplication as mighty from pg_roles where rolname like 'vidimus_%' order by 1`

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // @vitest-environment-options { "url": "http://127.0.0.1/" }
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { sendUploadRequest } from '../../../../src/stores/uploads/http-upload.ts'
 
 interface Received {
@@ -61,6 +61,29 @@ test('sends method, address, headers and body, and hands back status, headers an
   expect(answer.header('Upload-Offset')).toBe('5')
   expect(answer.header('location')).toBeUndefined()
   expect(answer.body).toBe('{"error":{}}')
+})
+
+test('tells how many bytes of the body have been sent', async () => {
+  const { send } = XMLHttpRequest.prototype
+  // happy-dom tells no progress of a body
+  const sent = vi.spyOn(XMLHttpRequest.prototype, 'send').mockImplementation(function (
+    this: XMLHttpRequest,
+    body
+  ) {
+    for (const loaded of [2, 6]) {
+      this.upload.dispatchEvent(new ProgressEvent('progress', { loaded, total: 6 }))
+    }
+    send.call(this, body)
+  })
+  const onProgress = vi.fn()
+  const uri = `${origin}/files/1`
+  const body = new Blob(['octets'])
+  await sendUploadRequest({ method: 'PATCH', uri, headers: {}, body, onProgress })
+  sent.mockRestore()
+  expect(onProgress.mock.calls).toEqual([
+    [2, 6],
+    [6, 6]
+  ])
 })
 
 test('fails where no answer comes', async () => {
