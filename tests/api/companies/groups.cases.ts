@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import { listCompanyCategories } from '../../../src/contract/company-categories.ts'
 import { addGroupCategory, getGroup } from '../../../src/contract/groups.ts'
 import {
   idempotencyKeyRefusals,
@@ -43,7 +44,12 @@ export const rows: RouteCases = {
       const groupId = await makeGroup(app, ada.host)
       const category_id = await makeCategory(app, ada.host)
       await ada.call(addGroupCategory, { groupId, category_id })
-      expect(await ada.call(getGroup, { id: groupId })).toMatchObject({ category_count: 1 })
+      const id = app.companies[ada.host] ?? ''
+      const allowed = await ada.call(listCompanyCategories, { id, group: groupId })
+      expect(allowed.map(category => category.id)).toContain(category_id)
+      expect(await ada.call(getGroup, { id: groupId })).toMatchObject({
+        category_count: allowed.length
+      })
     }
   },
   removeGroupCategory: { ids: { groupId: 'group', categoryId: 'company category' }, shared: true }
