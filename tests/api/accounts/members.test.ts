@@ -247,6 +247,21 @@ describe('links to pass on', () => {
     expect((await linksOf({ ids: [one.id] })).links).toEqual([])
   })
 
+  test('of one person are kept up to twenty, the newest', async () => {
+    const [busy, other] = [await invited(), await invited()]
+    await linksOf({ ids: [other] })
+    for (let made = 0; made < 25; made++) await linksOf({ ids: [busy] })
+    const { rows } = await app.owner.query(
+      `select subject, count(*)::int as kept, max(created_at) as newest from mail_token
+        where subject = any($1) group by subject`,
+      [[busy, other]]
+    )
+    const keptOf = (id: string) => rows.find(row => row.subject === id)?.kept
+    expect(keptOf(busy)).toBe(20)
+    // one when the person was invited, and one to pass on
+    expect(keptOf(other)).toBeLessThanOrEqual(2)
+  })
+
   test('are not given to anybody where they are mailed', async () => {
     app.deps.settings.mailServer = true
     const refused = linksOf({ ids: [await invited()] })

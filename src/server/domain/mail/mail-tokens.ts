@@ -73,7 +73,26 @@ export async function createMailTokens(
         ${tokens.map(hashOf)}::bytea[], ${people.map(({ id }) => id)}::uuid[],
         ${people.map(({ email }) => email)}::text[]
       ) as made (hash, subject, email)`.execute(tx)
+  await deleteOldestTokens(tx, purpose, people)
   return { tokens, until }
+}
+
+/** How many links of one purpose a person may have. Of more, the oldest no longer work. */
+const maxTokens = 20
+
+async function deleteOldestTokens(
+  tx: Tx,
+  purpose: LinkPurpose,
+  people: readonly { id: string }[]
+): Promise<void> {
+  await sql`
+    delete from mail_token where company_id = ${tx.companyId} and hash in (
+      select hash from (
+        select hash, row_number() over (partition by subject order by created_at desc) as place
+          from mail_token
+         where company_id = ${tx.companyId} and purpose = ${purpose}
+           and subject = any(${people.map(({ id }) => id)}::uuid[])
+      ) as kept where place > ${maxTokens})`.execute(tx)
 }
 
 /**
