@@ -79,7 +79,7 @@ function arcLengthAtMost([rx = 0, ry = 0]: number[], from: Point, to: Point): nu
 
 /** Returns the numbers after a command, or undefined if there is anything else. */
 function readNumbers(text: string, command: string): number[] | undefined {
-  const number = /[\s,]*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/iy
+  const number = /[\s,]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)/iy
   // the two flags of an arc may be written without a space: `a1 1 0 015 5`
   const flag = /[\s,]*([01])/y
   const numbers: number[] = []
