@@ -38,7 +38,9 @@ beforeEach(async () => {
     if (!account) return new Response(null, { status: 503 })
     if (request.url.endsWith('/user')) return Response.json(account)
     const isChallenge = request.url.includes('/challenge')
-    return isChallenge ? Response.json({ challenge: 'challenge', kdf: 'kdf' }) : new Response(null, { status: 204 })
+    return isChallenge
+      ? Response.json({ challenge: 'challenge', kdf: 'kdf' })
+      : new Response(null, { status: 204 })
   })
   setBrowserEnvironment(tab.environment)
   await signIn()
