@@ -19,10 +19,7 @@ export type ApiCall = Endpoint | NonJsonEndpoint
 export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...nonJsonEndpoints }
 
 interface OpenApiOptions {
-  /** Title of the document: the name of the company that runs the API. */
   title: string
-  /** Origin of the API, such as `https://api.docs.acme.fr`. */
-  server: string
   /** Returns the sentence that describes the call `name`, or the whole API if `name` is `api`. */
   sentenceOf: (name: string) => string
 }
@@ -150,7 +147,6 @@ export function errorCodesOf(route: ApiCall): ErrorCode[] {
 /** Returns the OpenAPI 3.1 document of all API calls. */
 export function createOpenApiDocument({
   title,
-  server,
   sentenceOf
 }: OpenApiOptions): Record<string, unknown> {
   const paths: Record<string, Record<string, object>> = {}
@@ -165,7 +161,8 @@ export function createOpenApiDocument({
   return {
     openapi: '3.1.1',
     info: { title, version: '1', description: sentenceOf('api') },
-    servers: [{ url: server }],
+    // the host that serves the document, so that all hosts serve the same one
+    servers: [{ url: '/' }],
     paths,
     components: {
       schemas,
