@@ -33,16 +33,22 @@ export function buildAuditSentenceParts(entry: AuditLogEntry, t: TranslateAudit)
   // the places of the names are marked, so that names are not searched for braces
   const marked = Object.fromEntries(roles.map(role => [role, `\0${role}\0`]))
   const known = parseAuditAction(action)
+  const ofService = actor.id === serviceActorId && actionsOfService.find(each => each === action)
   const sentence = isOwn
     ? t('ownDeletion', marked)
-    : known
-      ? t(`actions.${known}`, marked)
-      : t('otherAction', { ...marked, action })
+    : ofService
+      ? t(`ofService.${ofService}`, marked)
+      : known
+        ? t(`actions.${known}`, marked)
+        : t('otherAction', { ...marked, action })
   return sentence.split('\0').map(text => {
     const role = roles.find(each => each === text)
     return role ? { role, name: names[role] } : text
   })
 }
+
+/** Actions with a sentence of their own if the service did them, because nobody decided on them. */
+const actionsOfService = ['domain.uncover', 'domain.cover'] as const
 
 function actorOf({ id, name, company }: AuditLogEntry['actor'], t: TranslateAudit): string {
   if (id === serviceActorId) return t('dailyCheck')

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { activateUser, resetPassword, verifyEmail } from '../../../src/contract/accounts.ts'
 import { addGroupUser, createGroup, getGroup } from '../../../src/contract/groups.ts'
 import {
@@ -224,6 +224,13 @@ describe('links to pass on', () => {
     await confirmSessions(app)
     return by.call(createInvitationLinks, input)
   }
+  const tokenIn = (link?: { link: string }) =>
+    new URLSearchParams(new URL(link?.link ?? '').hash.slice(1)).get('t') ?? ''
+  const tokenFor = async (id: string) => tokenIn((await linksOf({ ids: [id] })).links[0])
+  const activate = async ({ email }: { email: string }, token: string) => {
+    const public_key_jwt = await publicKeyJwtFor(app, 'activate', { email, token })
+    await app.call(ada.host, activateUser, { token, username: 'One', public_key_jwt })
+  }
 
   test('let invited people in, are audited, and leave all others out', async () => {
     const [one, two, disabled] = [await makePerson(app, true), await invited(), await invited()]
@@ -236,11 +243,8 @@ describe('links to pass on', () => {
     expect(Math.round(hours)).toBe(72)
     const link = links.find(({ id }) => id === one.id)
     expect(link).toMatchObject({ email: one.email, username: 'Ada' })
-    const url = new URL(link?.link ?? '')
-    expect(url.pathname).toBe('/activate-account')
-    const token = new URLSearchParams(url.hash.slice(1)).get('t') ?? ''
-    const public_key_jwt = await publicKeyJwtFor(app, 'activate', { email: one.email, token })
-    await app.call(ada.host, activateUser, { token, username: 'One', public_key_jwt })
+    expect(new URL(link?.link ?? '').pathname).toBe('/activate-account')
+    await activate(one, tokenIn(link))
     expect(await stateOf(one.id)).toBe('active')
     expect(await actionsOf(one.id)).toEqual(['user.invitation_link', 'user.activate'])
     expect(await actionsOf(disabled)).toEqual(['user.disable'])
@@ -248,18 +252,41 @@ describe('links to pass on', () => {
   })
 
   test('of one person are kept up to twenty, the newest', async () => {
-    const [busy, other] = [await invited(), await invited()]
-    await linksOf({ ids: [other] })
-    for (let made = 0; made < 25; made++) await linksOf({ ids: [busy] })
+    const [busy, other] = [await makePerson(app, true), await makePerson(app, true)]
+    const ofOther = await tokenFor(other.id)
+    const first = await tokenFor(busy.id)
+    for (let made = 0; made < 20; made++) await tokenFor(busy.id)
+    await expect(activate(busy, first)).rejects.toEqual(errorWithCode('mail_token_invalid'))
+    // also those of the same instant
+    const clock = vi.spyOn(app.deps, 'clock').mockReturnValue(app.deps.clock())
+    onTestFinished(() => clock.mockRestore())
+    for (let made = 0; made < 25; made++) await tokenFor(busy.id)
+    const last = await tokenFor(busy.id)
     const { rows } = await app.owner.query(
-      `select subject, count(*)::int as kept, max(created_at) as newest from mail_token
-        where subject = any($1) group by subject`,
-      [[busy, other]]
+      'select subject, count(*)::int as kept from mail_token where subject = any($1) group by subject',
+      [[busy.id, other.id]]
     )
     const keptOf = (id: string) => rows.find(row => row.subject === id)?.kept
-    expect(keptOf(busy)).toBe(20)
-    // one when the person was invited, and one to pass on
-    expect(keptOf(other)).toBeLessThanOrEqual(2)
+    expect([keptOf(busy.id), keptOf(other.id)]).toEqual([20, 1])
+    for (const [person, token] of [[busy, last] as const, [other, ofOther] as const]) {
+      await activate(person, token)
+      expect(await stateOf(person.id)).toBe('active')
+    }
+  })
+
+  test.each(['used_at', 'expires_at'])('of one person do not count any more by %s', async field => {
+    const person = await makePerson(app, true)
+    const good = await tokenFor(person.id)
+    for (let made = 0; made < 25; made++) {
+      await tokenFor(person.id)
+      await app.owner.query(
+        `update mail_token set ${field} = created_at
+          where subject = $1 and hash <> sha256(convert_to($2, 'UTF8'))`,
+        [person.id, good]
+      )
+    }
+    await activate(person, good)
+    expect(await stateOf(person.id)).toBe('active')
   })
 
   test('are not given to anybody where they are mailed', async () => {

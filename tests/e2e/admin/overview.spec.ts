@@ -29,8 +29,8 @@ test('a limit that is used up is named, raised through its link, and is gone', a
 test('where nothing needs attention, that is said, with the time', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await page.route('**/company/*/attention', async route => {
-    const response = await fetchLocally(route)
-    const answer: object = await response.json()
+    const { response, body } = await fetchLocally(route)
+    const answer: object = JSON.parse(body.toString())
     const json = { ...answer, checked: new Date(2026, 10, 27, 13, 39).toISOString(), items: [] }
     await route.fulfill({ response, json })
   })

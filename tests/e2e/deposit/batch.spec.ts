@@ -31,7 +31,7 @@ test('records nothing twice where an answer is lost', async ({ page }) => {
     if (request.method() !== 'POST' || lost > 0) return route.continue()
     lost += 1
     // the server records them, and the browser never hears of it
-    expect((await fetchLocally(route)).ok()).toBe(true)
+    expect((await fetchLocally(route)).response.ok()).toBe(true)
     await route.abort('connectionreset')
   })
   await chooseFiles(page, files(12))
@@ -84,7 +84,7 @@ test('asks for the files again after a reload, and records them once', async ({ 
     if (request.method() === 'POST') calls += 1
     if (request.method() !== 'POST' || calls > 1) await route.continue()
     // recorded, and the page is gone before it hears of it
-    else recorded.resolve((await fetchLocally(route)).ok())
+    else recorded.resolve((await fetchLocally(route)).response.ok())
   })
   const chosen = files(1)
   await chooseFiles(page, chosen)

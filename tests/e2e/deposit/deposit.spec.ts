@@ -274,8 +274,8 @@ test('after a deposit in a category for members, sends nobody to verify without 
 }) => {
   const path = await makePdf('payslip.pdf', 'Payslip')
   await page.route(/\/category$/, async route => {
-    const response = await fetchLocally(route)
-    const categories: object[] = await response.json()
+    const { response, body } = await fetchLocally(route)
+    const categories: object[] = JSON.parse(body.toString())
     const json = categories.map(each => ({ ...each, visibility: 'private' }))
     await route.fulfill({ response, json })
   })

@@ -149,7 +149,9 @@ class Drawing {
     if ([...context.inherited.stroke].some(isPaint)) this.#spend(corners * strokeCost)
     const { inherited } = context
     const lengths = sides.flatMap(name => this.#own(element, name))
-    const extent = () => extentOf(element, { sides: lengths, outlined, whole: context.whole })
+    let known: number | undefined
+    const extent = () =>
+      (known ??= extentOf(element, { sides: lengths, outlined, whole: context.whole }))
     for (const id of [...inherited.fill, ...inherited.stroke].flatMap(referencesIn)) {
       this.#applyPaint(id, context, extent)
     }

@@ -57,6 +57,7 @@ export async function createMailTokens(
   { purpose, people, isHandedOut = false }: NewTokens
 ): Promise<{ tokens: string[]; until: Date }> {
   const tokens = people.map(() => Buffer.from(deps.random(32)).toString('base64url'))
+  const hashes = tokens.map(hashOf)
   const created_at = deps.clock()
   const until = new Date(created_at.getTime() + lifeOf(purpose))
   await sql`
@@ -70,28 +71,36 @@ export async function createMailTokens(
          order by user_key.created_at desc limit 1
       ), ${created_at}, ${until}, ${isHandedOut}
       from unnest(
-        ${tokens.map(hashOf)}::bytea[], ${people.map(({ id }) => id)}::uuid[],
+        ${hashes}::bytea[], ${people.map(({ id }) => id)}::uuid[],
         ${people.map(({ email }) => email)}::text[]
       ) as made (hash, subject, email)`.execute(tx)
-  await deleteOldestTokens(tx, purpose, people)
+  await deleteOldestTokens(tx, { purpose, people, hashes, now: created_at })
   return { tokens, until }
 }
 
-/** How many links of one purpose a person may have. Of more, the oldest no longer work. */
+/** How many links of one purpose work for a person. Of more, the oldest no longer do. */
 const maxTokens = 20
 
 async function deleteOldestTokens(
   tx: Tx,
-  purpose: LinkPurpose,
-  people: readonly { id: string }[]
+  {
+    purpose,
+    people,
+    hashes,
+    now
+  }: Pick<NewTokens, 'purpose' | 'people'> & { hashes: Buffer[]; now: Date }
 ): Promise<void> {
+  // the new ones first, because others may be of the same instant, or of a clock that is ahead
   await sql`
     delete from mail_token where company_id = ${tx.companyId} and hash in (
       select hash from (
-        select hash, row_number() over (partition by subject order by created_at desc) as place
+        select hash, row_number() over (
+            partition by subject order by hash = any(${hashes}::bytea[]) desc, created_at desc
+          ) as place
           from mail_token
          where company_id = ${tx.companyId} and purpose = ${purpose}
            and subject = any(${people.map(({ id }) => id)}::uuid[])
+           and used_at is null and expires_at > ${now}
       ) as kept where place > ${maxTokens})`.execute(tx)
 }
 

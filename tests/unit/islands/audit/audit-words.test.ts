@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { adminCalls } from '../../../../src/contract/admin-calls.ts'
-import { AuditAction, type AuditLogEntry } from '../../../../src/contract/audit.ts'
+import { AuditAction, type AuditLogEntry, serviceActorId } from '../../../../src/contract/audit.ts'
 import enScreen from '../../../../src/i18n/en/admin/audit.json' with { type: 'json' }
 import en from '../../../../src/i18n/en/admin/changes.json' with { type: 'json' }
 import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'json' }
@@ -85,6 +85,31 @@ test('tells who acted from another company, and who deleted themselves', () => {
     target: { id: mona, kind: 'user', name: null }
   })
   expect(sentence(own)).toBe('a deleted person deleted their own account.')
+})
+
+test('says what the daily check found about a wildcard, and not that it took it away', () => {
+  const found = (action: string, locale: Locale) =>
+    sentence(
+      entryOf({
+        action,
+        actor: { id: serviceActorId, name: null },
+        target: { id, kind: 'domain', name: 'docs.x' }
+      }),
+      locale
+    )
+  expect(found('domain.uncover', 'en')).toBe(
+    'The wildcard that verified docs.x has lost its DNS record, so docs.x now needs one of its own.'
+  )
+  expect(found('domain.cover', 'en')).toBe(
+    'The wildcard that verifies docs.x has its DNS record again.'
+  )
+  expect(found('domain.uncover', 'fr')).toBe(
+    'Le domaine à astérisque qui validait docs.x a perdu son enregistrement DNS\u00a0: docs.x doit désormais avoir le sien.'
+  )
+  expect(found('domain.cover', 'fr')).toBe(
+    'Le domaine à astérisque qui valide docs.x a retrouvé son enregistrement DNS.'
+  )
+  expect(found('domain.verify', 'en')).toBe('The daily check verified the domain docs.x.')
 })
 
 test('shows an action of a later release by its name', () => {

@@ -215,6 +215,19 @@ describe('a picture', () => {
         `<path d="M0 0${'L9 9'.repeat(2000)}"/>`.repeat(4)
       )
     ],
+    [
+      'many dashes of a long line',
+      styled(
+        Array.from({ length: 499 }, (_, at) => `path{stroke-dasharray:${1e6 + at}}`).join(''),
+        `<path d="M0 0${'h1'.repeat(6000)}"/>`
+      )
+    ],
+    [
+      'many patterns of a long line',
+      svg(
+        `${Array.from({ length: 150 }, (_, at) => `<pattern id="p${at}" width="1e-9" height="1e-9" href="#p${at + 1}"/>`).join('')}<path fill="url(#p0)" d="M0 0${'h1'.repeat(4000)}"/>`
+      )
+    ],
     ['a transform of letters', svg(`<g transform="${'a'.repeat(60_000)}"/>`)],
     ['a transform of parentheses', svg(`<g transform="${'a('.repeat(30_000)}"/>`)],
     [
