@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CompanyName } from '../src/contract/companies.ts'
 import { HostName } from '../src/contract/domains.ts'
+import { normalizeTypedHost } from '../src/core/input/domain-name.ts'
 import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
@@ -226,7 +227,7 @@ async function init({ domain, name }: Record<string, string | undefined>): Promi
   if (domain === undefined || name === undefined) {
     throw new Misuse('init needs --domain and --name.')
   }
-  const host = domain.toLowerCase()
+  const host = normalizeTypedHost(domain)
   const isAddress = /^[\d.]+$/.test(host)
   if (!HostName.safeParse(host).success || host.startsWith('api.') || isAddress) {
     throw new Misuse(
@@ -261,7 +262,7 @@ async function listServedHosts(deps: Deps): Promise<Answer> {
 
 async function allowCertificate(deps: Deps, given: string | undefined): Promise<Answer> {
   if (given === undefined) throw new Misuse('certificates allow needs a host.')
-  const host = given.toLowerCase()
+  const host = normalizeTypedHost(given)
   using served = await watchServedHosts(deps)
   const domain = served.domainOf(host)
   if (domain === undefined) {

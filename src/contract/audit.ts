@@ -81,8 +81,8 @@ export const AuditLogEntry = z.object({
   actor: z.object({
     id: z.uuid(),
     /**
-     * Name of the person who made the change. `null` if the person's account was deleted, and if no
-     * person but the service's daily check of domains is the actor. The `id` is then all zeros.
+     * Name of the person who made the change. `null` if the person's account was deleted, or if the
+     * service itself made the entry; the `id` is then all zeros.
      */
     name: z.nullable(z.string()),
     /**

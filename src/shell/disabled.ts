@@ -65,8 +65,11 @@ function draw(details: DisabledState | undefined): void {
   const isMember = isCompany && details.reason === 'other'
   if (isMember) show(box, 'reason', false)
   else write(box, 'reason', t(`disabled.reason.${details.reason}`))
-  const ask = isCompany && !isMember ? 'disabled.askOperator' : 'disabled.noContact'
-  write(box, 'ask', t(ask, { company }))
+  // the contact is the company's own, which cannot help its administrators
+  const asksOperator = isCompany && !isMember
+  write(box, 'ask', t(asksOperator ? 'disabled.askOperator' : 'disabled.noContact', { company }))
+  show(box, 'contact', !asksOperator)
+  show(box, 'ask', asksOperator || !partOf(box, 'contact'))
   write(box, 'only', t(isCompany ? 'disabled.onlyOperator' : 'disabled.only', { company }))
   show(box, 'next')
   // a disabled person may still verify documents; a suspended company may have no service at all

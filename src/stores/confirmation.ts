@@ -2,7 +2,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import { browserEnvironment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { addSessionEndListener, api, type CallName, loadEndpoint } from './sessions.ts'
-import { $user, refreshUser } from './signed-in-user.ts'
+import { $user, fetchOwnAccount } from './signed-in-user.ts'
 
 /**
  * The open dialog that asks for the password, or undefined. The dialog calls `answer` with true
@@ -11,6 +11,14 @@ import { $user, refreshUser } from './signed-in-user.ts'
 export const $passwordPrompt = personalAtom<{ answer: (isConfirmed: boolean) => void } | undefined>(
   undefined
 )
+
+/**
+ * How long this tab relies on a proof of the password without asking the server: less than the five
+ * minutes for which the server accepts it.
+ */
+const reliedOnMs = 4 * 60_000
+/** Until when this tab relies on the last proof, in milliseconds since the epoch. */
+const $confirmedUntil = personalAtom(0)
 
 /**
  * The answer of the open password dialog, or undefined if none is open. All calls of
@@ -39,6 +47,7 @@ export async function withPasswordConfirmation<Result>(
     return await run()
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'confirmation_required') throw error
+    $confirmedUntil.set(0)
     if (!(await askForPassword())) throw error
     return run()
   }
@@ -57,15 +66,30 @@ export async function confirmPassword(password: string): Promise<void> {
     const { challenge } = await api('getChallenge', { email, purpose: 'confirm' })
     const challenge_response = await keys.respond(challenge, 'confirm', pageLocation().hostname)
     await api('confirmPassword', { challenge_response })
+    rememberConfirmed()
   } finally {
     keys.close()
   }
 }
 
-/** Asks the server, because the password may have been proved in another tab. */
+/**
+ * Asks the server, because the password may have been proved in another tab. If the server does not
+ * answer, the call itself will say why, and no password helps.
+ */
 async function isConfirmed(): Promise<boolean> {
-  await refreshUser()
-  return $user.get()?.confirmed === true
+  if (browserEnvironment().now() < $confirmedUntil.get()) return true
+  try {
+    const { confirmed = false } = await fetchOwnAccount()
+    if (confirmed) rememberConfirmed()
+    return confirmed
+  } catch (error) {
+    if (error instanceof AppError) return true
+    throw error
+  }
+}
+
+function rememberConfirmed(): void {
+  $confirmedUntil.set(browserEnvironment().now() + reliedOnMs)
 }
 
 async function askForPassword(): Promise<boolean> {

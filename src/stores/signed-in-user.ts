@@ -177,6 +177,17 @@ export async function refreshUser(): Promise<void> {
 }
 
 /**
+ * Returns the data of the signed-in person as the server has it now, and shows nothing of it: the
+ * page keeps its language in the middle of what the person does.
+ */
+export async function fetchOwnAccount(): Promise<OwnAccount> {
+  const session = sessionGeneration()
+  const user = await api('getOwnAccount', {})
+  if (session === sessionGeneration()) renew(user)
+  return user
+}
+
+/**
  * Shows new data of the person. The leading tab also sends the data to the other tabs. A new token
  * is not sent, because the other tabs read it from the cookie.
  */

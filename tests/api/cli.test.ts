@@ -121,6 +121,26 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
     err: expect.stringContaining('not served')
   })
 
+  const owner = new pg.Client(socketConnectionConfig(running.socketDir, 'vidimus', 'postgres'))
+  await owner.connect()
+  await owner.query(
+    `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
+     select id, gen_random_uuid(), '*.example.net', 'A', 'A', false, 'en', '{}', now() from company`
+  )
+  for (const typed of ['vergers-é.example.net', 'https://Docs.example.net/', 'docs.example.net.']) {
+    const host = typed.startsWith('v') ? 'xn--vergers--i1a.example.net' : 'docs.example.net'
+    expect(await command('certificates', 'allow', typed)).toMatchObject({
+      status: 0,
+      out: `The proxy may request certificates for ${host} and its API.\n`
+    })
+  }
+  const allowed = await owner.query('select name, wildcard from certificate_name order by name')
+  expect(allowed.rows).toEqual([
+    { name: 'docs.example.net', wildcard: '*.example.net' },
+    { name: 'xn--vergers--i1a.example.net', wildcard: '*.example.net' }
+  ])
+  await owner.end()
+
   expect((await command('remove-demo')).status).toBe(1)
   const seeded = JSON.parse((await command('seed-demo', '--json')).out)
   expect(seeded).toMatchObject({

@@ -1,5 +1,5 @@
 import { toUtf8 } from '../bytes.ts'
-import { type Fault, minLength } from './validators.ts'
+import type { Fault } from './validators.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
@@ -22,11 +22,9 @@ export function normalizePassword(password: string): string | undefined {
   return toUtf8(normalized).length <= maxPasswordBytes ? normalized : undefined
 }
 
-const isLongEnough = minLength(minPasswordCharacters)
-
 /**
- * Returns the first rule that a new password breaks, or undefined if it breaks none or is blank.
- * Sign-in does not check the minimum length, so existing shorter passwords keep working.
+ * Returns the first rule that a new password breaks, or undefined if it breaks none. Sign-in does
+ * not check the minimum length, so existing shorter passwords keep working.
  * `'short'` → `{ rule: 'min', limit: 12 }`
  */
 export function newPasswordFault(password: string): Fault | undefined {
@@ -36,7 +34,10 @@ export function newPasswordFault(password: string): Fault | undefined {
   if (normalized === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
   // both lengths are checked: NFKC composes e + accent into one character and expands U+FDFA into
   // eighteen
-  return isLongEnough(password) ?? isLongEnough(normalized)
+  // blanks count, so this is not the validator of optional fields, which accepts an empty value
+  if (Math.min([...password].length, [...normalized].length) < minPasswordCharacters)
+    return { rule: 'min', limit: minPasswordCharacters }
+  return undefined
 }
 
 /** How hard a password is to guess, from 0 (very easy) to 4 (very hard). */

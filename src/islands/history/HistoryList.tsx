@@ -16,7 +16,7 @@ interface HistoryListProps {
   requests: readonly ProcessedRequest[]
   categories: ReadonlyMap<string, string>
   now: number
-  /** Whether there are older requests that are not loaded yet. */
+  /** Whether there are, or may be, older requests that are not loaded yet. */
   hasMore: boolean
   /** Whether the details of a request cover the list. */
   isCovered: boolean

@@ -21,18 +21,19 @@ export function PrintButton({ isCovered }: PrintButtonProps) {
   const count = useStore($requests, { ssr: 'initial' }).length
   const status = useStore($historyLoadStatus, { ssr: 'initial' })
   const [isLoading, setLoading] = useState(false)
+  const isReady = status.status === 'ready'
   const start = async () => {
-    if (isLoading) return
+    if (isLoading || !isReady) return
     setLoading(true)
-    const isComplete = await loadRequestsToPrint()
+    const isWanted = await loadRequestsToPrint()
     setLoading(false)
-    // with another filter, or after a failure that the list says, the person decides again
-    if (isComplete) print()
+    // after a failure, the sheet says that older entries are missing
+    if (isWanted) print()
   }
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event
-    if (key !== 'p' || ctrlKey === metaKey || shiftKey || altKey || isCovered) return
-    if (status.status !== 'ready' || !status.hasMore) return
+    if (key.toLowerCase() !== 'p' || ctrlKey === metaKey || shiftKey || altKey || isCovered) return
+    if (!isReady || !status.hasMore) return
     event.preventDefault()
     void start()
   })
@@ -46,7 +47,7 @@ export function PrintButton({ isCovered }: PrintButtonProps) {
       <button
         type="button"
         className="btn btn-outline max-sm:hidden"
-        aria-disabled={isLoading}
+        aria-disabled={isLoading || !isReady}
         onClick={() => void start()}
       >
         {t('history.print.start')}

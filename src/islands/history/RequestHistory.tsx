@@ -129,7 +129,7 @@ function Results({ address, names, onChange }: ResultsProps) {
           requests={requests}
           categories={names}
           now={now ?? Date.now()}
-          hasMore={hasMore}
+          hasMore={hasMore || status.status !== 'ready'}
           isCovered={address.request !== undefined}
           hrefOf={id => formatHistoryQuery({ ...address, request: id })}
           onOpen={id => onChange({ ...address, request: id })}

@@ -94,7 +94,24 @@ async function pending(client: pg.Client, migrations: Migration[]): Promise<Migr
   return migrations.slice(rows.length)
 }
 
-async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
+// serialization_failure, deadlock_detected
+const lostToOthers = ['40001', '40P01']
+const maxAttempts = 5
+
+async function apply(client: pg.Client, migration: Migration) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await applyOnce(client, migration)
+    } catch (cause) {
+      // the service runs on meanwhile, and its calls can lock the same rows in another order
+      if (attempt < maxAttempts && lostToOthers.includes(Object(cause).code)) continue
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`Migration ${migration.name} failed: ${reason}.`, { cause })
+    }
+  }
+}
+
+async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration) {
   try {
     await client.query('begin')
     await client.query(sql)
@@ -103,10 +120,9 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
       [name, sha256]
     )
     await client.query('commit')
-  } catch (cause) {
+  } catch (error) {
     await client.query('rollback').catch(() => undefined)
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`Migration ${name} failed: ${reason}.`, { cause })
+    throw error
   }
 }
 

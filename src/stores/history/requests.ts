@@ -50,8 +50,8 @@ export const $streamConnectionState = personalAtom<StreamConnectionState>('conne
 export const loadMoreRequests = list.loadMore
 
 /**
- * Loads the requests that match the filter so that they can be printed: the newest thousand at
- * least. Returns false if they could not be loaded, or if the filter has changed meanwhile.
+ * Loads the requests that match the filter so that they can be printed: at least the newest
+ * thousand, or as many as can be loaded. Returns false if the filter has changed meanwhile.
  */
 export const loadRequestsToPrint = () => list.loadUpTo(1000)
 

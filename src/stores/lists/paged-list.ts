@@ -192,21 +192,21 @@ export function createPagedList<Row extends { id: string }, Query extends object
   }
 
   /**
-   * Loads pages until at least `count` rows are loaded, or all. Returns false if a page could not be
-   * loaded, or if the query has changed meanwhile.
+   * Loads pages until at least `count` rows are loaded, or all, or a page could not be loaded.
+   * Returns false if the query has changed or the session has ended meanwhile.
    */
   async function loadUpTo(count: number): Promise<boolean> {
     const query = $query.get()
-    while (query === $query.get()) {
-      const now = $status.get()
-      if (now.status !== 'ready') return false
-      if (!now.hasMore || $rows.get().length >= count) return true
-      if (now.more === 'loading') await nextChange($status)
+    const isSame = () => query === $query.get() && $status.get().status !== 'idle'
+    while (isSame() && $rows.get().length < count) {
+      const before = $status.get()
+      if (before.status !== 'ready' || !before.hasMore) break
+      if (before.more === 'loading') await nextChange($status)
       else await loadMore()
-      const { more } = { more: undefined, ...$status.get() }
-      if (typeof more === 'object') return false
+      const now = $status.get()
+      if (now.status === 'ready' && typeof now.more === 'object') break
     }
-    return false
+    return isSame()
   }
 
   return { $rows, $status, $query, show, setQuery, restart, load, refresh, loadMore, loadUpTo }

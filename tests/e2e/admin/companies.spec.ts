@@ -146,6 +146,10 @@ test('an operator creates a company, whose administrator proves and brands a hos
   await expect(suspend.getByLabel('Reason')).toBeFocused()
   await page.keyboard.type('A payment')
   await expect(suspend.getByLabel('Reason')).toHaveValue('payment')
+  await queryServiceDatabase('update domain set contact = $2 where host = $1', [
+    company.host,
+    'help@acme.example'
+  ])
   await theirs.goto(there.href)
   await expect(card).toContainText(company.name)
   const pressed = Date.now()
@@ -157,7 +161,10 @@ test('an operator creates a company, whose administrator proves and brands a hos
   expect(Date.now() - pressed).toBeLessThan(35_000)
   await expect(theirs.getByText('Reason: a payment is missing.')).toBeVisible()
   await expect(theirs.locator('main')).not.toContainText('This service is paused.')
-  await expect(theirs.locator('main')).toContainText('ask the operator of the service')
+  await expect(theirs.getByText(/ask the operator of the service/)).toBeVisible()
+  // their own address would lead them to themselves
+  await expect(theirs.locator('[data-disabled-contact]')).toContainText('help@acme.example')
+  await expect(theirs.locator('[data-disabled-contact]')).toBeHidden()
   // its pages stay online
   expect((await visitor.goto(new URL('/en/verify', there).href))?.status()).toBe(200)
 

@@ -9,7 +9,8 @@ create index certificate_name_age on certificate_name (wildcard, allowed_at);
 -- `update` because a lock of the table needs it
 grant select, insert, update on certificate_name to vidimus_app;
 
--- Hosts that people used before this was counted are not new. A wildcard stands for one label.
+-- Hosts on which a sign-up or a mail still waits, or an import is kept, are not new. Of other hosts that had a
+-- certificate before, nothing is stored. A wildcard stands for one label.
 do $$
 declare
   tenant uuid;

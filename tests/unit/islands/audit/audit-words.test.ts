@@ -174,7 +174,7 @@ test('says why a person was disabled who is enabled again, and nothing after tha
     entryOf({ action: 'user.enable', changes: [{ field: 'disabled', before, after: null }] })
   )
   expect([label, is]).toEqual(['Disabled', undefined])
-  expect(was).toMatch(/^since May 3, 2026 .*, no longer belongs here$/)
+  expect(was).toMatch(/^since May 3, 2026 .*, no longer with the organization$/)
 })
 
 test('says why a company was suspended, and whether strangers can still verify', () => {
@@ -199,7 +199,7 @@ test('says what was disabled, since when and why, in French', () => {
     'fr'
   )
   expect([label, before]).toEqual(['Désactivation', undefined])
-  expect(after).toMatch(/^depuis le 3 mai 2026 .*, n’en fait plus partie$/)
+  expect(after).toMatch(/^depuis le 3 mai 2026 .*, ne fait plus partie de l’organisation$/)
 })
 
 test('names the member that a sentence is about there alone', () => {

@@ -49,6 +49,20 @@ test('leaves nothing of a file that fails', async () => {
   expect(await migrateHere()).toEqual(['0002-break.sql'])
 })
 
+test.each(['40001', '40P01'])('tries again what loses to calls of the service (%s)', async code => {
+  const fail = (least: number) =>
+    `create table t (a int);
+     do $$ begin
+       if nextval('attempts') < ${least} then raise 'lost' using errcode = '${code}'; end if;
+     end $$;`
+  await file('0001-init.sql', 'create sequence attempts;')
+  await file('0002-fill.sql', fail(5))
+  expect(await migrateHere()).toEqual(['0001-init.sql', '0002-fill.sql'])
+  await file('0003-fill.sql', fail(1000).replace('table t', 'table u'))
+  await expect(migrateHere()).rejects.toThrow('Migration 0003-fill.sql failed: lost.')
+  expect(await asOwner(database, 'select last_value::int as n from attempts')).toEqual([{ n: 10 }])
+})
+
 test('refuses an applied file that was edited, but not one with other line ends', async () => {
   await file('0001-init.sql', 'create table t (\n  a int\n);')
   await migrateHere()
@@ -334,6 +348,64 @@ test('folds names, numbers those that no longer differ, and ends keys, as an own
   ).toEqual([])
 })
 
+test('notes the imports of memberships and keeps words of permissions in every company, as an owner who is no superuser', async () => {
+  const next = '0055-fill-imported-memberships.sql'
+  const migrateRest = await migrateUpTo(next, await makeOwner())
+  const id = (n: number) => `${company.slice(0, -1)}${n}`
+  const [person, given, own, done, undone] = [id(1), id(2), id(3), id(4), id(5)]
+  const companies = [company, id(9)]
+  for (const each of companies) {
+    await asOwner(
+      database,
+      `insert into company (id, name, created_at) values ('${each}', 'Acme', now());
+       insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+         values ('${each}', '${person}', 'a@example.com', 'Ada', now(), now());
+       insert into "group" (company_id, id, name, created_at)
+         values ('${each}', '${given}', 'Given', now()), ('${each}', '${own}', 'Own', now());
+       insert into group_user (company_id, group_id, user_id)
+         values ('${each}', '${given}', '${person}'), ('${each}', '${own}', '${person}');
+       insert into import (company_id, id, file_name, created_at, created_by, expires_at, host, options,
+           row_count, state)
+         select '${each}', id::uuid, 'a.csv', now(), '${person}', now(), 'docs.acme.fr', '{}', 1, state
+           from (values ('${done}', 'done'), ('${undone}', 'undone')) as import (id, state);
+       insert into import_row (company_id, import_id, number, cells, bytes, verdict, user_id, group_ids)
+         values ('${each}', '${done}', 1, '[]', 2, 'changed', '${person}', '{${given}}'),
+                ('${each}', '${undone}', 1, '[]', 2, 'changed', '${person}', '{${own}}');
+       insert into audit_entry (company_id, seq, id, created_at, actor_id, actor_company_id, acted_in,
+           action, target_id, hash)
+         values ('${each}', 1, '${id(6)}', now(), '${person}', '${each}', '${each}', 'user.permissions',
+                   '${person}', sha256('')),
+                ('${each}', 2, '${id(7)}', now(), '${person}', '${each}', '${each}', 'user.update',
+                   '${person}', sha256(''));
+       insert into audit_value (company_id, seq, person_id, salt, changes)
+         select '${each}', seq, '${person}', sha256(''), '{}' from unnest('{1,2}'::int[]) as seq;`
+    )
+  }
+  await migrateRest()
+  expect(
+    await asOwner(
+      database,
+      'select company_id, group_id, imported_by from group_user order by company_id, group_id'
+    )
+  ).toEqual(
+    companies.flatMap(company_id => [
+      { company_id, group_id: given, imported_by: done },
+      { company_id, group_id: own, imported_by: null }
+    ])
+  )
+  expect(
+    await asOwner(
+      database,
+      'select company_id, seq::int, person_id from audit_value order by company_id, seq'
+    )
+  ).toEqual(
+    companies.flatMap(company_id => [
+      { company_id, seq: 1, person_id: null },
+      { company_id, seq: 2, person_id: person }
+    ])
+  )
+})
+
 test('knows the hosts below wildcards that were in use, as an owner who is no superuser', async () => {
   const migrateRest = await migrateUpTo('0060-count-certificates.sql', await makeOwner())
   const id = (n: number) => `${company.slice(0, -1)}${n}`
@@ -347,11 +419,23 @@ test('knows the hosts below wildcards that were in use, as an owner who is no su
        select company_id::uuid, gen_random_uuid(), 'reset', 'a@example.com', 'en', host, now(), now()
          from (values ('${company}', 'docs.acme.fr'), ('${company}', 'docs.acme.fr'),
            ('${company}', 'a.docs.acme.fr'), ('${company}', 'docs.unproved.fr'),
-           ('${id(1)}', 'theirs.acme.fr')) as given (company_id, host);`
+           ('${id(1)}', 'theirs.acme.fr')) as given (company_id, host);
+     insert into signup (company_id, id, email, username, locale, key_id, kdf, pub_enc, kek_id,
+         created_at, expires_at, host)
+       select '${company}', gen_random_uuid(), 'a@example.com', 'Ada', 'en', gen_random_uuid(), '', '', '',
+              now(), now(), host
+         from unnest(array['signup.acme.fr', null]) as host;
+     insert into import (company_id, id, file_name, created_at, created_by, expires_at, host, options,
+         row_count)
+       values ('${company}', '${id(4)}', 'a.csv', now(), '${id(5)}', now(), 'import.acme.fr', '{}', 1);`
   )
   await migrateRest()
-  expect(await asOwner(database, 'select name, wildcard from certificate_name')).toEqual([
-    { name: 'docs.acme.fr', wildcard: '*.acme.fr' }
+  expect(
+    await asOwner(database, 'select name, wildcard from certificate_name order by name')
+  ).toEqual([
+    { name: 'docs.acme.fr', wildcard: '*.acme.fr' },
+    { name: 'import.acme.fr', wildcard: '*.acme.fr' },
+    { name: 'signup.acme.fr', wildcard: '*.acme.fr' }
   ])
 })
 
