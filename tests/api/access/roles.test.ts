@@ -6,7 +6,7 @@ import {
   isCompanyAdministrationCall
 } from '../../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
-import { createUser, getOwnAccount } from '../../../src/contract/users.ts'
+import { createUser } from '../../../src/contract/users.ts'
 import { auditTranslator } from '../../../src/islands/audit/audit-translator.ts'
 import { describeChanges } from '../../../src/islands/audit/audit-words.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
@@ -219,8 +219,6 @@ describe('the company of a call', () => {
       const company = companies[where]
       // an earlier call's mail would disappear between the two counts
       await world.app.allMailsSent()
-      // notes the use of the session, which is noted once a minute
-      await operator.call(getOwnAccount, {})
       const before = await rowsBut(company)
       const answer = await administer(name, { person: operator, things: things[where], company })
       expect.soft({ where, ...outcomeOf(answer) }).toEqual({ where, ...successOutcomeOf(name) })
