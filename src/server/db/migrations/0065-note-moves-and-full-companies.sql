@@ -17,8 +17,9 @@ begin
      and (tg_op <> 'UPDATE' or old.company_id = new.company_id) then return null; end if;
   insert into public.host_change (host)
   select distinct host from unnest(array[former, present]) as changed (host) where host is not null;
+  -- the index needs a time that stays the same while a statement runs
   delete from public.host_change where ctid in (
-    select ctid from public.host_change where changed_at < clock_timestamp() - interval '5 minutes'
+    select ctid from public.host_change where changed_at < statement_timestamp() - interval '5 minutes'
      order by changed_at limit 10 for update skip locked
   );
   return null;
