@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { RawBuilder } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
+import { inCompany } from '../../src/server/db/scope.ts'
 import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
 import {
   deleteExpiredEvents,
@@ -106,17 +108,24 @@ test('finds what is to be forgotten without reading what stays', async () => {
     await countRowsRead(
       app.deps.db,
       acme,
-      deleteExpiredEventsStatement.bind({ company_id: acme, before, batch: 10 })
+      await compile(deleteExpiredEventsStatement({ company_id: acme, before, batch: 10 }))
     )
   ).toBeLessThan(50)
   expect(
     await countRowsRead(
       app.deps.db,
       acme,
-      deleteExpiredResponsesStatement.bind({ company_id: acme, before, batch: 10 })
+      await compile(deleteExpiredResponsesStatement({ company_id: acme, before, batch: 10 }))
     )
   ).toBeLessThan(50)
 })
+
+function compile(statement: RawBuilder<unknown>) {
+  return inCompany(app.deps.db, acme, async tx => {
+    const { sql, parameters } = statement.compile(tx)
+    return { text: sql, values: [...parameters] }
+  })
+}
 
 /** Makes every statement of the service on this table fail. */
 async function breakTable(table: string): Promise<void> {

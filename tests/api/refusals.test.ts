@@ -111,7 +111,7 @@ describe('an operator’s database', () => {
     await using db = await openDatabase(external.place)
     expect((await findDatabaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
     await inNoCompany(db, async tx => {
-      const rows = await tx.raw({ name: 'who', text: 'select current_user as who', values: [] })
+      const rows = await tx.raw({ text: 'select current_user as who', values: [] })
       expect(rows).toEqual([{ who: 'vidimus_app' }])
     })
   })
@@ -177,7 +177,7 @@ test(
         const rows = await tx.selectFrom('company').select('id').execute()
         expect(rows).toEqual([{ id: company }])
         if (how === 1) throw new Error('given up')
-        if (how === 2) await tx.raw({ name: 'zero', text: 'select 1 / 0', values: [] })
+        if (how === 2) await tx.raw({ text: 'select 1 / 0', values: [] })
       })
       if (how === 1 || how === 2) {
         await expect(work).rejects.toThrow(/given up|division by zero/)

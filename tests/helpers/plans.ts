@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Db } from '../../src/server/db/open.ts'
 import { type CompanyId, inCompany } from '../../src/server/db/scope.ts'
 
@@ -22,7 +21,6 @@ export async function countRowsRead(
 ): Promise<number> {
   const [answer] = await inCompany(db, company, tx =>
     tx.raw<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>({
-      name: createHash('sha256').update(text).digest('hex').slice(0, 60),
       text: `explain (analyze, format json) ${text}`,
       values
     })

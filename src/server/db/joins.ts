@@ -1,6 +1,5 @@
 import type { JoinBuilder, StringReference } from 'kysely'
-import type { StatementBuilder } from './query-executor.ts'
-import type { CompanyId } from './scope.ts'
+import type { CompanyId, Tx } from './scope.ts'
 
 /**
  * Adds two conditions to a join: equal values in two columns, and the same company. The second
@@ -31,10 +30,10 @@ function companyColumn<DB, TB extends keyof DB>(column: string): StringReference
  * person's groups that allows it.
  */
 export function allowedCategoriesQuery(
-  db: StatementBuilder,
+  tx: Tx,
   { company_id, user_id }: { company_id: CompanyId; user_id: string | null }
 ) {
-  return db
+  return tx
     .selectFrom('group_category')
     .innerJoin('group_user', join =>
       joinInCompany(join, 'group_user.group_id', 'group_category.group_id')

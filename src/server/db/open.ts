@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { Kysely, type KyselyProps, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import {
   type CompanyActivityTracker,
@@ -12,6 +13,8 @@ import {
 } from './connection-config.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
+import type { Database } from './schema.ts'
+import { nameStatements } from './statement-names.ts'
 
 /** The database. Modules of other folders query it through the functions of `scope.ts`. */
 export interface Db {
@@ -58,13 +61,12 @@ const idleInTransactionMillis = 10_000
 const longReadNiceDifference = 10
 
 interface Opened {
-  pool: pg.Pool
+  usual: DatabaseOfPool
   /**
-   * The pool of connections for long reads. For an embedded database this is a separate pool,
-   * because PostgreSQL processes of lower priority serve it. Otherwise it is the same object as
-   * `pool`.
+   * The connections for long reads. For an embedded database they are a separate pool, because
+   * PostgreSQL processes of lower priority serve it. Otherwise the same object as `usual`.
    */
-  heavyPool: pg.Pool
+  heavy: DatabaseOfPool
   allocator: ConnectionAllocator
 }
 
@@ -78,8 +80,6 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
   const settings: pg.PoolConfig = {
     ...appRoleConnectionConfig(options),
-    // statements are sent without waiting for earlier answers: see pipelined-transaction.ts
-    pipeline: true,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,
     lock_timeout: lockMillis,
@@ -107,9 +107,10 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   const present = createCompanyActivityTracker(() => performance.now())
   const db: Db = { present, close, [Symbol.asyncDispose]: close }
   const waitMs = acquireMillis
+  const usual = queryPool(pool)
   opened.set(db, {
-    pool,
-    heavyPool,
+    usual,
+    heavy: heavyPool === pool ? usual : queryPool(heavyPool),
     allocator: new ConnectionAllocator({
       size: poolSize,
       reserve,
@@ -128,13 +129,38 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   return db
 }
 
+interface DatabaseOfPool {
+  pool: pg.Pool
+  database: Kysely<Database>
+  /** What a `Transaction` needs beside its executor. */
+  props: Omit<KyselyProps, 'executor'>
+}
+
+function queryPool(pool: pg.Pool): DatabaseOfPool {
+  const dialect = new PostgresDialect({ pool: nameStatements(pool) })
+  const config = { dialect }
+  return {
+    pool,
+    database: new Kysely<Database>(config),
+    props: { config, dialect, driver: dialect.createDriver() }
+  }
+}
+
 /**
- * Returns the connection pool for short transactions or, with `isHeavy`, the pool for long reads.
- * Only modules of this folder may call this function.
+ * Returns the connections for short transactions or, with `isHeavy`, those for long reads. Only
+ * modules of this folder may call this function.
  */
-export function poolOf(db: Db, { isHeavy = false } = {}): pg.Pool {
-  const { pool, heavyPool } = openedAs(db)
-  return isHeavy ? heavyPool : pool
+export function kyselyOf(db: Db, { isHeavy = false } = {}): DatabaseOfPool {
+  const { usual, heavy } = openedAs(db)
+  return isHeavy ? heavy : usual
+}
+
+/**
+ * Returns the pool of connections for short transactions. Only modules of this folder may call this
+ * function.
+ */
+export function poolOf(db: Db): pg.Pool {
+  return openedAs(db).usual.pool
 }
 
 /**

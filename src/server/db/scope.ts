@@ -1,21 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Transaction } from 'kysely'
+import { CompiledQuery, type KyselyProps, sql, Transaction } from 'kysely'
 import {
   type ConnectionConsumer,
   type ConnectionRequestOptions,
   type ConnectionSlot,
   consumerForNoCompany
 } from './connection-allocator.ts'
-import { connectionAllocatorOf, type Db, poolOf } from './open.ts'
-import {
-  type LogHeadLock,
-  type PipelinedTransaction,
-  runTransaction,
-  sqlStateOf,
-  TransactionNotBegun
-} from './pipelined-transaction.ts'
-import type { PreparedStatement } from './prepared-statements.ts'
-import { kyselyTransactionProps } from './query-executor.ts'
+import { connectionAllocatorOf, type Db, kyselyOf } from './open.ts'
 import type { Database } from './schema.ts'
 
 export type { ConnectionRequestOptions, WaitingClient } from './connection-allocator.ts'
@@ -40,48 +31,25 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 }
 
 /**
- * Runs `run` in a transaction that sees only the rows of `company`. After a serialization failure,
- * a deadlock or a dead connection it starts again, up to three times. So `run` must have no effect
- * outside the database; such effects belong in `tx.afterCommit`.
+ * Runs `run` in a transaction that sees only the rows of `company`, and commits when it returns. A
+ * statement runs when it is awaited. After a serialization failure, a deadlock or a dead connection
+ * the transaction starts again, up to three times. So `run` must have no effect outside the
+ * database; such effects belong in `tx.afterCommit`.
  */
 export function inCompany<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
-  options?: ConnectionRequestOptions
+  options: ConnectionRequestOptions = {}
 ): Promise<T> {
   const id = toCompanyId(company)
-  return inTransaction(db, id, beginIn(id), (sent, slot) => new Tx(sent, id, slot), run, options)
-}
-
-/**
- * Returns the SQL that begins a transaction and sets its company. PostgreSQL receives both commands
- * in one message. Row-level security reads the setting when a statement starts. So from the next
- * statement on it hides the rows of other companies, and a statement that changed the setting would
- * not itself see them.
- */
-function beginIn(id: CompanyId): string {
-  return `begin; ${scopeTo(id)}`
-}
-
-function scopeTo(id: CompanyId): string {
-  return `set local app.company_id = '${toCompanyId(id)}'`
-}
-
-/**
- * Runs `run` in a transaction that sees only the rows of `company`, and in which `run` may run only
- * one statement. Sends begin, statement and commit together, in one round trip. Throws for a second
- * statement. Starts again after the same failures as `inCompany`.
- */
-export function runSingleStatementInCompany<T>(
-  db: Db,
-  company: CompanyId,
-  run: (tx: Tx) => Promise<T>,
-  options?: ConnectionRequestOptions
-): Promise<T> {
-  const id = toCompanyId(company)
-  const open = (sent: PipelinedTransaction, slot: ConnectionSlot) => new Tx(sent, id, slot)
-  return inTransaction(db, id, beginIn(id), open, run, { ...options, isSingle: true })
+  return inTransaction(db, id, options, async (props, slot) => {
+    const tx = new Tx(props, id, slot)
+    await tx.setCompany(id)
+    const result = await run(tx)
+    await tx.writeAuditEntries()
+    return { result, effects: tx.effects }
+  })
 }
 
 /**
@@ -89,57 +57,31 @@ export function runSingleStatementInCompany<T>(
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>): Promise<T> {
-  return inTransaction(db, consumerForNoCompany, 'begin', sent => new TxWithoutCompany(sent), run)
+  return inTransaction(db, consumerForNoCompany, {}, async props => {
+    const tx = new TxWithoutCompany(props)
+    return { result: await run(tx), effects: tx.effects }
+  })
 }
 
-/**
- * A hand-written SQL statement. PostgreSQL prepares it under its name, so each name must always
- * have the same SQL.
- */
-export interface NamedStatement {
-  name: string
+/** A hand-written SQL statement, with `$1` for the first of `values`. */
+export interface Statement {
   text: string
   values: unknown[]
 }
 
-/**
- * A Kysely transaction that can also run hand-written statements (`raw`) and prepared ones (`run`).
- * Every statement is sent at the moment of its call, so statements run in the order of the calls,
- * awaited or not.
- */
+/** A Kysely transaction that can also run hand-written statements. */
 class BaseTx extends Transaction<Database> {
-  protected readonly sent: PipelinedTransaction
-
-  constructor(sent: PipelinedTransaction) {
-    super(kyselyTransactionProps(sent))
-    this.sent = sent
-  }
+  /** What `afterCommit` registered. */
+  readonly effects: (() => void)[] = []
 
   /** Runs a hand-written statement and returns its rows. */
-  async raw<Row extends object>(statement: NamedStatement): Promise<Row[]> {
-    return (await this.sent.send<Row>(statement)).rows
-  }
-
-  /** Runs a prepared statement and returns its rows. */
-  async run<Values extends object, Row extends object>(
-    prepared: PreparedStatement<Values, Row>,
-    values: Values
-  ): Promise<Row[]> {
-    return (await this.sent.send<Row>(prepared.bind(values))).rows
-  }
-
-  /**
-   * Lets the transaction send its commit without waiting for the result of `statement`, which must
-   * be its last statement. If `statement` fails, the transaction is rolled back and throws the
-   * error of `statement`.
-   */
-  sendWithCommit(statement: Promise<unknown>): void {
-    this.sent.sendWithCommit(statement)
+  async raw<Row extends object>({ text, values }: Statement): Promise<Row[]> {
+    return (await this.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
   }
 
   /** Registers a function that runs once, after this transaction has committed. */
-  afterCommit(run: () => void) {
-    this.sent.afterCommit.push(run)
+  afterCommit(run: () => void): void {
+    this.effects.push(run)
   }
 }
 
@@ -151,41 +93,49 @@ export class Tx extends BaseTx {
    * pages.
    */
   readonly isContended: boolean
+  readonly #auditEntries: { company: CompanyId; statement: Statement }[] = []
+  #mayAudit = true
 
   constructor(
-    sent: PipelinedTransaction,
+    props: KyselyProps,
     company: CompanyId,
     { isContended }: Pick<ConnectionSlot, 'isContended'>
   ) {
-    super(sent)
+    super(props)
     this.companyId = company
     this.isContended = isContended
   }
 
-  /**
-   * Sends `statement` only at the end of the transaction, because it locks a row that many
-   * transactions need. This row is the head of a log of `company`: it holds the position at which
-   * the log continues. `lock` says whether it is the audit log or the evidence log. If the
-   * statement fails, the transaction rolls back.
-   */
-  sendLast(
-    lock: LogHeadLock,
-    statement: NamedStatement,
-    company: CompanyId = this.companyId
-  ): void {
-    const within = (id: CompanyId): NamedStatement[] =>
-      company === this.companyId ? [] : [{ name: '', text: scopeTo(id), values: [] }]
-    const statements = [...within(company), statement, ...within(this.companyId)]
-    this.sent.sendLast({ lock, row: company, statements })
+  /** Shows the transaction the rows of `company` only. Row-level security reads this setting. */
+  async setCompany(company: CompanyId): Promise<void> {
+    await sql`select set_config('app.company_id', ${company}, true)`.execute(this)
   }
 
   /**
-   * Sends the statements that `sendLast` has kept back and whose locks must be taken before `lock`.
-   * Does not take `lock` itself. The caller must send the statement that takes `lock` right
-   * afterwards.
+   * Adds an entry to the audit log of `company`. The statement runs last, because it locks a row that
+   * all changes of the company need.
    */
-  prepareLock(lock: LogHeadLock): void {
-    this.sent.prepareLock(lock)
+  addAuditEntry(company: CompanyId, statement: Statement): void {
+    if (!this.#mayAudit) throw new Error('the audit head is locked before the log head')
+    this.#auditEntries.push({ company, statement })
+  }
+
+  /**
+   * Writes the entries that `addAuditEntry` has collected. Runs at the end of the transaction, or
+   * earlier just before the evidence log's head is locked: every transaction locks the head of the
+   * audit log first, and several heads in the order of their companies, so that no two transactions
+   * wait for each other.
+   */
+  async writeAuditEntries(): Promise<void> {
+    this.#mayAudit = false
+    const entries = this.#auditEntries.splice(0)
+    for (const { company, statement } of entries.toSorted((a, b) =>
+      a.company < b.company ? -1 : 1
+    )) {
+      if (company !== this.companyId) await this.setCompany(company)
+      await this.raw(statement)
+      if (company !== this.companyId) await this.setCompany(this.companyId)
+    }
   }
 }
 
@@ -199,33 +149,41 @@ const retryMillis = 20
 // serialization_failure, deadlock_detected
 const retryable = ['40001', '40P01']
 
-async function inTransaction<X, T>(
+async function inTransaction<T>(
   db: Db,
   consumer: ConnectionConsumer,
-  begin: string,
-  open: (sent: PipelinedTransaction, slot: ConnectionSlot) => X,
-  run: (tx: X) => Promise<T>,
-  how: ConnectionRequestOptions & { isSingle?: boolean } = {}
+  how: ConnectionRequestOptions,
+  run: (
+    props: KyselyProps,
+    slot: ConnectionSlot
+  ) => Promise<{ result: T; effects: readonly (() => void)[] }>
 ): Promise<T> {
-  const allocator = connectionAllocatorOf(db)
   for (let retries = 0; ; retries++) {
+    const slot = await connectionAllocatorOf(db).take(consumer, how)
+    let hasBegun = false
     try {
-      const taken = allocator.take(consumer, how)
-      // no `await` for a free connection, so that it is used in this turn of the event loop
-      const slot = taken instanceof Promise ? await taken : taken
-      try {
-        return await runTransaction(poolOf(db, how), { begin, isSingle: how.isSingle }, sent =>
-          run(open(sent, slot))
-        )
-      } finally {
-        slot.release()
-      }
+      const kysely = kyselyOf(db, how)
+      const { result, effects } = await kysely.database.transaction().execute(transaction => {
+        hasBegun = true
+        return run({ ...kysely.props, executor: transaction.getExecutor() }, slot)
+      })
+      for (const effect of effects) effect()
+      return result
     } catch (error) {
-      const cause = error instanceof TransactionNotBegun ? error.cause : error
-      if (retries === maxRetries) throw cause
-      if (!(error instanceof TransactionNotBegun) && !retryable.includes(sqlStateOf(error)))
-        throw error
+      // a connection of the pool may have died before it was used
+      const mayRepeat = !hasBegun || retryable.includes(sqlStateOf(error))
+      if (!mayRepeat || retries === maxRetries) throw error
+    } finally {
+      slot.release()
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }
+}
+
+/**
+ * Returns the `code` of an error, which is the SQLSTATE if PostgreSQL reported the error. Returns
+ * an empty string if the error has no code.
+ */
+export function sqlStateOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -1,3 +1,6 @@
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
+import type pg from 'pg'
+
 /**
  * Maximum number of SQL texts that are prepared under a name. Each connection keeps its prepared
  * statements in memory until it is closed.
@@ -6,15 +9,36 @@ const maxNames = 500
 const names = new Map<string, string>()
 
 /**
- * Returns the name under which PostgreSQL prepares a SQL text, so that each connection parses and
- * plans it only once. Only the first 500 texts get a name. For any other text returns undefined;
- * such a text is parsed at every call.
+ * Returns the pool as Kysely uses it, with statements that PostgreSQL prepares under a name, so that
+ * each connection parses and plans them once. Only the first 500 texts get a name.
  */
-export function statementName(text: string): string | undefined {
-  let name = names.get(text)
-  if (name === undefined && names.size < maxNames) {
-    name = `k${names.size}`
-    names.set(text, name)
+export function nameStatements(pool: pg.Pool): PostgresPool {
+  // one object per connection, because Kysely recognizes its connections by it
+  const named = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect()
+      const known = named.get(client) ?? nameStatementsOf(client)
+      named.set(client, known)
+      return known
+    }
   }
+}
+
+function nameStatementsOf(client: pg.PoolClient): PostgresPoolClient {
+  const query = (text: string, values: readonly unknown[]) =>
+    client.query({ name: values.length > 0 ? nameOf(text) : undefined, text, values: [...values] })
+  // as: streams of rows, which take a cursor here, are not used
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: isBroken => client.release(isBroken)
+  }
+}
+
+function nameOf(text: string): string | undefined {
+  const name = names.get(text) ?? (names.size < maxNames ? `k${names.size}` : undefined)
+  if (name !== undefined) names.set(text, name)
   return name
 }

@@ -182,7 +182,7 @@ test('locks the head behind the rows, wherever in its transaction an act is ente
 
 test('refuses an act that is entered behind the head of the log', async () => {
   const acting = inCompany(app.deps.db, acme, async tx => {
-    tx.prepareLock('log head')
+    await tx.writeAuditEntries()
     enter(tx)
   })
   await expect(acting).rejects.toThrow('the audit head is locked before the log head')
@@ -455,7 +455,7 @@ test.each([
   ]
 ])('never %s entries in the role of requests', async (_what, text) => {
   await inCompany(app.deps.db, acme, async tx => enter(tx))
-  const acting = inCompany(app.deps.db, acme, tx => tx.raw({ name: '', text, values: [] }))
+  const acting = inCompany(app.deps.db, acme, tx => tx.raw({ text, values: [] }))
   await expect(acting).rejects.toMatchObject({ code: '42501' })
 })
 

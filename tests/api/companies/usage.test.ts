@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDeposit } from '../../../src/contract/deposits.ts'
 import { AppError } from '../../../src/contract/kit/errors.ts'
@@ -341,12 +342,14 @@ test.each([
   const company_id = ada.company
   let rowsRead = 0
   const { total } = await inCompany(app.deps.db, company_id, tx => {
-    const run: Tx['run'] = async (prepared, values) => {
-      const rows = await tx.run(prepared, values)
-      rowsRead += rows.length
-      return rows
+    const counter: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        rowsRead += result.rows.length
+        return result
+      }
     }
-    const counting = Object.assign(Object.create(tx), { run })
+    const counting = Object.assign(tx.withPlugin(counter), { companyId: company_id }) as Tx // as: reads only
     return readUsageOfPersonAndGroups(counting, {
       company_id,
       user_id: ada.id,

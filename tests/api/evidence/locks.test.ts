@@ -4,7 +4,7 @@ import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { inCompany, type Tx, toCompanyId } from '../../../src/server/db/scope.ts'
 import { addAuditEntry } from '../../../src/server/domain/audit/audit-entries.ts'
-import { appendLeavesBeforeCommit } from '../../../src/server/domain/evidence/log-leaves.ts'
+import { appendLeaves } from '../../../src/server/domain/evidence/log-leaves.ts'
 import { recordRequestState } from '../../../src/server/domain/history/requests.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { logHeadLockCounts } from '../../helpers/head-locks.ts'
@@ -69,16 +69,14 @@ test('a verification ends with its event', async () => {
 test('a leaf enters without a request, behind all that were committed before', async () => {
   await app.deposit(ada, randomBytes(300))
   const before = await newestLeaf()
-  await Promise.all(
-    Array.from({ length: 20 }, () => inAcme(async tx => appendLeavesBeforeCommit(tx, [newLeaf()])))
-  )
+  await Promise.all(Array.from({ length: 20 }, () => inAcme(tx => appendLeaves(tx, [newLeaf()]))))
   const parallel = await newestLeaf()
   expect(parallel.seq).toBeGreaterThanOrEqual(before.seq + 20)
   const { deposit_id } = await app.deposit(ada, randomBytes(300))
   const deposited = await newestLeaf()
   expect(deposited.record_id).toBe(deposit_id)
   const last = newLeaf()
-  await inAcme(async tx => appendLeavesBeforeCommit(tx, [last]))
+  await inAcme(async tx => appendLeaves(tx, [last]))
   expect(await newestLeaf()).toEqual({ seq: deposited.seq + 1, record_id: last.record_id })
   // the events of the company still have no gap
   const { rows } = await app.owner.query(
@@ -90,19 +88,18 @@ test('a leaf enters without a request, behind all that were committed before', a
 
 test('a revocation could write rows, tell the audit log and enter a leaf in one transaction', async () => {
   await inAcme(async tx => {
-    appendLeavesBeforeCommit(tx, [newLeaf()])
     const by = { id: ada.id, company_id: tx.companyId }
     addAuditEntry(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
     await touchCategory(tx)
+    await tx.writeAuditEntries()
+    await appendLeaves(tx, [newLeaf()])
   })
   expect(logHeadLockCounts).toEqual({ audit: 1, publish: 0, append: 1 })
 })
 
 test('a leaf of a company without a log undoes its transaction', async () => {
   const company = toCompanyId(randomUUID())
-  const entering = inCompany(app.deps.db, company, async tx =>
-    appendLeavesBeforeCommit(tx, [newLeaf()])
-  )
+  const entering = inCompany(app.deps.db, company, async tx => await appendLeaves(tx, [newLeaf()]))
   await expect(entering).rejects.toMatchObject({ code: '23502', column: 'seq' })
 })
 

@@ -15,7 +15,7 @@ import {
 } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
-import { inCompany, runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { requireGroup } from '../companies/groups.ts'
 import { readPrimaryOrOldestHost } from '../companies/served-hosts.ts'
@@ -173,7 +173,7 @@ export async function announceEndingKeys(
       or expires_at <= ${last} and ending_notice = ${noticeDays[1]})`
   const read = (tx: Tx) =>
     selectInCompany(tx, 'api_key').where(isDue).select('id').limit(1).execute()
-  if ((await runSingleStatementInCompany(deps.db, company_id, read)).length === 0) return
+  if ((await inCompany(deps.db, company_id, read)).length === 0) return
   const sender = { company_id, host: await readPrimaryOrOldestHost(deps, company_id) }
   await inCompany(deps.db, company_id, async tx => {
     const keys = await updateInCompany(tx, 'api_key')
@@ -254,7 +254,7 @@ export async function listMemberApiKeys(
 ): Promise<Page<ApiKey>> {
   const read = (tx: Tx) =>
     selectById(tx, 'user', user_id).where('deleted_at', 'is', null).select('id').executeTakeFirst()
-  if (!(await runSingleStatementInCompany(deps.db, company_id, read))) {
+  if (!(await inCompany(deps.db, company_id, read))) {
     throw new AppError('not_found', 'No such person')
   }
   return listApiKeys(deps, { company_id, user_id, ...page })

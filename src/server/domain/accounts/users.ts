@@ -68,16 +68,12 @@ export async function getOwnAccount(
     isDeveloper
   }: { tenant: Tenant; person: AuthenticatedCaller; isDeveloper: boolean }
 ): Promise<OwnAccount> {
-  const { user } = await inCompany(deps.db, person.company_id, async tx => {
-    const user = readOwnAccount(tx, deps, tenant, person)
-    // a sign-up that was confirmed meanwhile is read again
-    if (person.pending) await user
-    else tx.sendWithCommit(user)
-    return { user }
-  })
+  const user = await inCompany(deps.db, person.company_id, tx =>
+    readOwnAccount(tx, deps, tenant, person)
+  )
   const access_token = await renewAccessToken(deps, { tenant, person })
   return {
-    ...withDelivery(deps, await user, isDeveloper),
+    ...withDelivery(deps, user, isDeveloper),
     ...(person.confirmed ? { confirmed: true } : {}),
     ...(access_token === undefined ? {} : { access_token })
   }

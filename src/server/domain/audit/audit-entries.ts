@@ -7,7 +7,7 @@ import {
   createChangesCommitment,
   initialPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
-import type { NamedStatement, Tx } from '../../db/scope.ts'
+import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 
@@ -97,8 +97,7 @@ function enter(
       : { changes: createChangesCommitment({ company, id }, salt, changes) }
   const actor = { id: by.id, company: by.company_id }
   const entry = { company, id, at: at.getTime(), actor, acted_in, action, target, ...commitment }
-  const statement: NamedStatement = {
-    name: 'audit',
+  const statement: Statement = {
     text: auditSql,
     values: [
       company,
@@ -114,7 +113,7 @@ function enter(
       changes ?? null
     ]
   }
-  tx.sendLast('audit head', statement, company)
+  tx.addAuditEntry(company, statement)
 }
 
 // computes the hash as auditHash() does; in SQL it needs no further round trip while the head is

@@ -9,7 +9,6 @@ import type { Database, SuspensionMark } from '../../db/schema.ts'
 import {
   inCompany,
   inNoCompany,
-  runSingleStatementInCompany,
   type Tx,
   type TxWithoutCompany,
   toCompanyId
@@ -316,7 +315,7 @@ export async function requireAdministeredCompany(
   const id = toCompanyId(wanted)
   if (id === by.company_id) return id
   const found = by.permissions.includes('operator')
-    ? await runSingleStatementInCompany(deps.db, id, tx =>
+    ? await inCompany(deps.db, id, tx =>
         tx.selectFrom('company').where('id', '=', id).select('id').executeTakeFirst()
       )
     : undefined

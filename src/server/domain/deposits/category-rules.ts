@@ -5,7 +5,6 @@ import { StoredContentKind } from '../../../contract/requests.ts'
 import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -28,22 +27,18 @@ interface Wanted {
  * The query that reads the rules of a category. It returns one row for each of the caller's groups
  * that may use the category. No row means that the caller may not use the category.
  */
-const allowedGroups = prepareStatement(
-  (db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
-    allowedCategoriesQuery(db, wanted)
-      .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
-      .innerJoin('category', join =>
-        joinInCompany(join, 'category.id', 'group_category.category_id')
-      )
-      .where('group_category.category_id', '=', wanted.category)
-      .select([
-        'group.features',
-        'category.names',
-        'category.originals',
-        'category.store',
-        'category.media_types'
-      ])
-)
+const allowedGroups = (tx: Tx, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
+  allowedCategoriesQuery(tx, wanted)
+    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
+    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
+    .where('group_category.category_id', '=', wanted.category)
+    .select([
+      'group.features',
+      'category.names',
+      'category.originals',
+      'category.store',
+      'category.media_types'
+    ])
 
 /**
  * Returns the rules of a category after checking a file. Throws if the caller may not use the
@@ -83,7 +78,7 @@ export async function readCategoryRules(
   tx: Tx,
   wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>
 ): Promise<CategoryRules> {
-  const allowed = await tx.run(allowedGroups, wanted)
+  const allowed = await allowedGroups(tx, wanted).execute()
   const [rules] = allowed
   // the same error for missing, other companies' and forbidden categories
   if (!rules) {

@@ -214,27 +214,27 @@ class Batch {
   }
 
   async #checkRules(candidates: Candidate[]): Promise<Accepted[]> {
-    const read = new Map<string, Promise<{ category: string; rules: CategoryRules }>>()
-    const readOnce = (named: string | undefined) => {
-      const reading = read.get(named ?? '') ?? this.#readRules(named)
-      read.set(named ?? '', reading)
-      return reading
-    }
-    const accepted = candidates.map(async candidate => {
+    const read = new Map<
+      string | undefined,
+      { category: string; rules: CategoryRules } | AppError
+    >()
+    const accepted: Accepted[] = []
+    for (const candidate of candidates) {
       const { deposit } = candidate.item
       try {
         requireConsistentTransform(deposit)
         requireSizeAllowedByService(this.#deps, deposit)
-        const { category, rules } = await readOnce(deposit.category)
-        requireAllowedType(rules, deposit)
-        return [{ ...candidate, category, rules }]
+        const found =
+          read.get(deposit.category) ?? (await this.#readRules(deposit.category).catch(asRefusal))
+        read.set(deposit.category, found)
+        if (found instanceof AppError) throw found
+        requireAllowedType(found.rules, deposit)
+        accepted.push({ ...candidate, ...found })
       } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        this.#answers[candidate.at] = error
-        return []
+        this.#answers[candidate.at] = asRefusal(error)
       }
-    })
-    return (await Promise.all(accepted)).flat()
+    }
+    return accepted
   }
 
   async #readRules(named: string | undefined) {
@@ -251,7 +251,8 @@ class Batch {
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)
-    const [open, own] = await Promise.all([this.#findOpen(asked), this.#findOwn(asked)])
+    const open = await this.#findOpen(asked)
+    const own = await this.#findOwn(asked)
     const firstOf = new Map<string, number>()
     return accepted.filter(each => {
       const { at, item } = each
@@ -337,8 +338,9 @@ class Batch {
 
   async #readRequests(ids: string[]): Promise<Map<string, ProcessedRequest>> {
     const { user_id } = this.#input
-    const found = await Promise.all(ids.map(id => readRequest(this.#tx, { user_id, id })))
-    return new Map(found.map(request => [request.id, request]))
+    const found = new Map<string, ProcessedRequest>()
+    for (const id of ids) found.set(id, await readRequest(this.#tx, { user_id, id }))
+    return found
   }
 
   /**
@@ -365,14 +367,14 @@ class Batch {
   async #readNames(items: Accepted[]): Promise<Map<string, NamesInDepositRecord>> {
     const { company_id, user_id } = this.#input
     const categories = [...new Set(items.map(({ category }) => category))]
-    return new Map(
-      await Promise.all(
-        categories.map(async category_id => {
-          const names = await readNamesForRecord(this.#tx, { company_id, user_id, category_id })
-          return [category_id, names] as const
-        })
+    const names = new Map<string, NamesInDepositRecord>()
+    for (const category_id of categories) {
+      names.set(
+        category_id,
+        await readNamesForRecord(this.#tx, { company_id, user_id, category_id })
       )
-    )
+    }
+    return names
   }
 
   /**
@@ -518,9 +520,14 @@ class Batch {
       const answer = this.#answers[at]
       return answer && !(answer instanceof AppError) ? [{ key: item.key, body: answer.body }] : []
     })
-    if (answers.length > 0)
-      this.#tx.sendWithCommit(storeIdempotentResponses(this.#tx, this.#scope, answers))
+    if (answers.length > 0) await storeIdempotentResponses(this.#tx, this.#scope, answers)
   }
+}
+
+/** Returns an error of ours; throws any other. */
+function asRefusal(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  throw error
 }
 
 function isKept({ rules }: Accepted): boolean {

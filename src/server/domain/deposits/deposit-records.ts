@@ -13,12 +13,11 @@ import {
 } from '../../../core/evidence/deposit-leaf.ts'
 import { formatDigest, formatTimestamp } from '../../../core/evidence/formats.ts'
 import { retentionEnd } from '../../../core/retention.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { appendLeavesBeforeCommit, type NewLeaf } from '../evidence/log-leaves.ts'
+import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
 import { encryptAndStoreOpenings } from '../evidence/sealed-openings.ts'
 import { type RequestStateToRecord, recordRequestStates } from '../history/requests.ts'
 
@@ -75,14 +74,14 @@ interface NamesQuery {
  * user or the category does not exist.
  */
 export async function readNamesForRecord(tx: Tx, of: NamesQuery): Promise<NamesInDepositRecord> {
-  const [row] = await tx.run(namesOf, of)
+  const [row] = await namesOf(tx, of).execute()
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
   const { names, ...others } = row
   return { ...others, category: names.en }
 }
 
-const namesOf = prepareStatement((db, { company_id, user_id, category_id }: NamesQuery) =>
-  db
+const namesOf = (tx: Tx, { company_id, user_id, category_id }: NamesQuery) =>
+  tx
     .selectFrom('log_head')
     .innerJoin('user', 'user.company_id', 'log_head.company_id')
     .innerJoin('category', 'category.company_id', 'log_head.company_id')
@@ -97,7 +96,6 @@ const namesOf = prepareStatement((db, { company_id, user_id, category_id }: Name
       'category.visibility',
       'category.retention'
     ])
-)
 
 /**
  * Records a deposit and returns its request (entry of the history). Writes the deposit's row, its
@@ -134,8 +132,6 @@ export async function recordDeposits(
   }
   const drafts: RequestStateToRecord[] = []
   const newLeaves: NewLeaf[] = []
-  const sent: Promise<unknown>[] = []
-  // these statements are sent together and run in this order
   for (const [at, record] of records.entries()) {
     const leaf = leaves[at]
     if (!leaf) throw new Error('a record has no leaf')
@@ -143,25 +139,24 @@ export async function recordDeposits(
     const { visibility } = record.names
     const blob_tag = record.kept?.blobTag ?? null
     const group_id = record.kept?.group_id ?? null
-    sent.push(
-      tx.run(insertDeposit, {
-        ...{ company_id, id: record_id, request_id, user_id, category_id },
-        ...{ visibility, blob_tag, group_id },
-        ...{ recorded_at: recordedAt(record), keep_until: keepUntil(record) ?? null }
-      }),
-      encryptAndStoreOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
-      ...tagsOf(keys.lookup, record).map(tag =>
-        tx.run(insertTag, { company_id, user_id, record_id, ...tag })
-      )
-    )
+    await insertDeposit(tx, {
+      ...{ company_id, id: record_id, request_id, user_id, category_id },
+      ...{ visibility, blob_tag, group_id },
+      ...{ recorded_at: recordedAt(record), keep_until: keepUntil(record) ?? null }
+    }).execute()
+    await encryptAndStoreOpenings(tx, deps, keys, {
+      company_id,
+      record_id,
+      openings: leaf.openings
+    })
+    for (const tag of tagsOf(keys.lookup, record)) {
+      await insertTag(tx, { company_id, user_id, record_id, ...tag }).execute()
+    }
     drafts.push(doneDraft(record, leaf.hash))
     newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
-  appendLeavesBeforeCommit(tx, newLeaves)
-  const [requests] = await Promise.all([
-    recordRequestStates(tx, deps, tx.companyId, drafts),
-    ...sent
-  ])
+  const requests = await recordRequestStates(tx, deps, tx.companyId, drafts)
+  await appendLeaves(tx, newLeaves)
   return requests
 }
 
@@ -195,21 +190,19 @@ function doneDraft(record: NewDepositRecord, hash: Uint8Array): RequestStateToRe
   }
 }
 
-const insertDeposit = prepareStatement(
-  (db, row: Omit<Selectable<Database['deposit']>, 'erased_at'>) =>
-    db.insertInto('deposit').values({
-      company_id: row.company_id,
-      id: row.id,
-      request_id: row.request_id,
-      user_id: row.user_id,
-      category_id: row.category_id,
-      visibility: row.visibility,
-      blob_tag: row.blob_tag,
-      recorded_at: row.recorded_at,
-      keep_until: row.keep_until,
-      group_id: row.group_id
-    })
-)
+const insertDeposit = (tx: Tx, row: Omit<Selectable<Database['deposit']>, 'erased_at'>) =>
+  tx.insertInto('deposit').values({
+    company_id: row.company_id,
+    id: row.id,
+    request_id: row.request_id,
+    user_id: row.user_id,
+    category_id: row.category_id,
+    visibility: row.visibility,
+    blob_tag: row.blob_tag,
+    recorded_at: row.recorded_at,
+    keep_until: row.keep_until,
+    group_id: row.group_id
+  })
 
 interface Tag {
   company_id: CompanyId
@@ -219,8 +212,8 @@ interface Tag {
   which: string
 }
 
-const insertTag = prepareStatement((db, { company_id, user_id, record_id, tag, which }: Tag) =>
-  db.insertInto('lookup_tag').values({
+const insertTag = (tx: Tx, { company_id, user_id, record_id, tag, which }: Tag) =>
+  tx.insertInto('lookup_tag').values({
     company_id,
     scheme: 1,
     key_version: companyKeyVersion,
@@ -229,7 +222,6 @@ const insertTag = prepareStatement((db, { company_id, user_id, record_id, tag, w
     user_id,
     which
   })
-)
 
 function leafOf(deps: Deps, record: NewDepositRecord, time: Date) {
   const { origin, account, username, category, visibility } = record.names

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { inCompany, runSingleStatementInCompany } from '../../db/scope.ts'
+import { inCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
@@ -123,7 +123,7 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   const files = await deps.blobs.listStaged(company_id, before)
   for (let at = 0; at < files.length; at += pageRows) {
     const page = files.slice(at, at + pageRows)
-    const live = await runSingleStatementInCompany(deps.db, company_id, tx =>
+    const live = await inCompany(deps.db, company_id, tx =>
       selectInCompany(tx, 'upload')
         .select(['id', 'generation'])
         .where(sql<boolean>`id = any(${page.map(({ id }) => id)}::text[])`)
@@ -178,7 +178,7 @@ async function knownTags(
   company_id: CompanyId,
   tags: Buffer[]
 ): Promise<Set<string>> {
-  const rows = await runSingleStatementInCompany(deps.db, company_id, tx =>
+  const rows = await inCompany(deps.db, company_id, tx =>
     selectInCompany(tx, 'blob')
       .select('tag')
       .where(sql<boolean>`tag = any(${tags}::bytea[])`)

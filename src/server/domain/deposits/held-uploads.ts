@@ -1,5 +1,5 @@
 import { countRows, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
-import { inCompany, runSingleStatementInCompany } from '../../db/scope.ts'
+import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { recordRequestState } from '../history/requests.ts'
 import { buildRequestStateToRecord, findUpload } from './uploads.ts'
@@ -26,7 +26,7 @@ export async function listHeldUploads(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<HeldUpload[]> {
-  const rows = await runSingleStatementInCompany(deps.db, company_id, tx =>
+  const rows = await inCompany(deps.db, company_id, tx =>
     selectInCompany(tx, 'upload')
       .where('state', '=', 'held')
       .select(['request_id', 'size', 'held_at', 'attempts', 'failure'])
@@ -48,7 +48,7 @@ export async function countHeldUploads(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<number> {
-  return runSingleStatementInCompany(deps.db, company_id, tx =>
+  return inCompany(deps.db, company_id, tx =>
     countRows(selectInCompany(tx, 'upload').where('state', '=', 'held'))
   )
 }

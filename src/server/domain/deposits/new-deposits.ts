@@ -9,7 +9,6 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { mediaTypeOfFile } from '../../../core/files/file-type.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
@@ -157,19 +156,6 @@ interface PlannedDeposit {
 
 const maxOpenUploads = 2000
 
-const countOpenUploads = prepareStatement(
-  (
-    _db,
-    { company_id, user_id, limit }: { company_id: CompanyId; user_id: string; limit: number }
-  ) =>
-    sql<{ open: number }>`
-      select count(*)::int as open from (
-        select from upload
-        where company_id = ${company_id}::uuid and user_id = ${user_id}::uuid and state = 'uploading'
-        limit ${limit}::int
-      ) as uploads`
-)
-
 /**
  * Reserves quota and creates an upload with its request (entry of the history). Throws
  * `upload_limit_reached` if the person has too many open uploads.
@@ -183,8 +169,20 @@ export async function createUpload(
   // the reservation locks the group's usage, so that parallel calls of a person are counted one
   // after the other
   const held = await reserveQuota(tx, { ...chargeOf(planned), bytes: size })
-  const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
-  counted.catch(() => undefined) // reported where it is awaited
+  const { rows } = await sql<{ open: number }>`
+    select count(*)::int as open from (
+      select from upload
+      where company_id = ${company_id}::uuid and user_id = ${user_id}::uuid and state = 'uploading'
+      limit ${maxOpenUploads}::int
+    ) as uploads`.execute(tx)
+  const open = rows[0]?.open ?? 0
+  if (open >= maxOpenUploads) {
+    throw new AppError(
+      'upload_limit_reached',
+      `A person has at most ${maxOpenUploads} open uploads`,
+      { figures: { used: open, limit: maxOpenUploads, resets_at: null } }
+    )
+  }
   const request_id = newId(deps)
   const record_id = newRandomId(deps)
   const upload_id = newRandomId(deps)
@@ -211,16 +209,6 @@ export async function createUpload(
       active_at: now
     })
     .execute()
-  const [count] = await counted
-  if (count && count.open >= maxOpenUploads) {
-    throw new AppError(
-      'upload_limit_reached',
-      `A person has at most ${maxOpenUploads} open uploads`,
-      {
-        figures: { used: count.open, limit: maxOpenUploads, resets_at: null }
-      }
-    )
-  }
   const request = await recordRequestState(tx, deps, company_id, {
     id: request_id,
     user_id,
@@ -239,10 +227,8 @@ async function recordFingerprint(
   original: Buffer
 ): Promise<ProcessedRequest> {
   const record_id = newRandomId(deps)
-  const [names] = await Promise.all([
-    readNamesForRecord(tx, { ...planned, category_id: planned.category }),
-    chargeRequests(tx, { ...chargeOf(planned), kind: 'deposit' })
-  ])
+  const names = await readNamesForRecord(tx, { ...planned, category_id: planned.category })
+  await chargeRequests(tx, { ...chargeOf(planned), kind: 'deposit' })
   return recordDeposit(tx, deps, {
     ...planned,
     names,
@@ -281,8 +267,8 @@ interface SameFile {
   stored: Buffer
 }
 
-const openUploads = prepareStatement((db, file: SameFile) =>
-  db
+const openUploads = (tx: Tx, file: SameFile) =>
+  tx
     .selectFrom('upload')
     .where('company_id', '=', file.company_id)
     .where('user_id', '=', file.user_id)
@@ -293,18 +279,17 @@ const openUploads = prepareStatement((db, file: SameFile) =>
     .orderBy('active_at', 'desc')
     .limit(1)
     .select(['id', 'request_id'])
-)
 
 async function findOpenUpload(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
   file: SameFile
 ): Promise<{ id: string; request_id: string } | undefined> {
-  const [found] = await tx.run(openUploads, {
+  const [found] = await openUploads(tx, {
     ...file,
     original: encryptDigest(deps.keys, file, file.original),
     stored: encryptDigest(deps.keys, file, file.stored)
-  })
+  }).execute()
   return found
 }
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { runSingleStatementInCompany } from '../../db/scope.ts'
+import { inCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import {
   type LeaseSettings,
@@ -55,7 +55,7 @@ export async function takeWriteLease(
   for (let upload = known; ; ) {
     const { generation } = upload
     const now = deps.clock()
-    const row = await runSingleStatementInCompany(deps.db, upload.company_id, tx =>
+    const row = await inCompany(deps.db, upload.company_id, tx =>
       takeLease(tx, writing, now, {
         id: upload.id,
         free: sql`${unleasedCondition(writing, now)} or writer = ${writer}::uuid
@@ -90,7 +90,7 @@ export async function renewWriteLease(
   hasProgress: boolean
 ): Promise<boolean> {
   const now = deps.clock()
-  return runSingleStatementInCompany(deps.db, upload.company_id, tx =>
+  return inCompany(deps.db, upload.company_id, tx =>
     renewLease(tx, writing, now, {
       id: upload.id,
       where: isHeldBy(writer, upload),
@@ -109,7 +109,7 @@ export async function endWriteLease(
   { upload, writer }: WriteLease,
   hasProgress: boolean
 ): Promise<void> {
-  const isReleased = await runSingleStatementInCompany(deps.db, upload.company_id, tx =>
+  const isReleased = await inCompany(deps.db, upload.company_id, tx =>
     releaseLease(tx, writing, {
       id: upload.id,
       where: isHeldBy(writer, upload),

@@ -216,11 +216,9 @@ async function record(
       .execute()
     // while the file's row is locked, so that a deletion of the same bytes waits
     await deps.blobs.keep(current, blobTag, damaged)
-    const [names] = await Promise.all([
-      readNamesForRecord(tx, current),
-      turnReservationIntoUsage(tx, reservedQuotaOf(current)),
-      setUploadState(tx, current, 'settled')
-    ])
+    const names = await readNamesForRecord(tx, current)
+    await turnReservationIntoUsage(tx, reservedQuotaOf(current))
+    await setUploadState(tx, current, 'settled')
     await recordDeposit(tx, deps, {
       ...current,
       names,

@@ -8,7 +8,7 @@ import type { MatchedFingerprintKind } from '../../../contract/requests.ts'
 import type { VerificationResult } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
-import { inCompany, runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
@@ -141,8 +141,7 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Found[]>>()
   const createLoader = (company_id: CompanyId) =>
     createBatchLoader(
-      (tags: Buffer[]) =>
-        runSingleStatementInCompany(db, company_id, tx => lookUp(tx, tags, undefined)),
+      (tags: Buffer[]) => inCompany(db, company_id, tx => lookUp(tx, tags, undefined)),
       bounds
     )
   return (company_id, tags) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { runSingleStatementInCompany } from '../../db/scope.ts'
+import { inCompany } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
@@ -195,7 +195,7 @@ export async function readEvents(
   const isAnyOf =
     user_ids.length === 1 ? sql<string>`${user_ids[0]}` : sql<string>`any(${user_ids}::uuid[])`
   // one statement, so that the head of the log matches the events
-  const rows = await runSingleStatementInCompany(deps.db, input.company_id, tx =>
+  const rows = await inCompany(deps.db, input.company_id, tx =>
     selectInCompany(tx, 'log_head')
       .leftJoin('event', join =>
         join

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
-import { runSingleStatementInCompany } from '../../db/scope.ts'
+import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
@@ -20,7 +19,7 @@ export async function readEventSequenceBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {
-  const { newest, first } = await runSingleStatementInCompany(deps.db, company_id, tx =>
+  const { newest, first } = await inCompany(deps.db, company_id, tx =>
     selectInCompany(tx, 'log_head')
       .select(({ selectFrom }) => [
         'event_seq as newest',
@@ -46,13 +45,9 @@ export async function deleteExpiredEvents(
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
-  return runSingleStatementInCompany(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteExpiredEventsStatement, {
-      company_id,
-      before,
-      batch: eventBatch
-    })
-    return deleted.length === eventBatch
+  return inCompany(deps.db, company_id, async tx => {
+    const statement = deleteExpiredEventsStatement({ company_id, before, batch: eventBatch })
+    return (await statement.execute(tx)).rows.length === eventBatch
   })
 }
 
@@ -61,9 +56,16 @@ export async function deleteExpiredEvents(
  * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
  * is needed.
  */
-export const deleteExpiredEventsStatement = prepareStatement(
-  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
-    sql<{ seq: number }>`
+export const deleteExpiredEventsStatement = ({
+  company_id,
+  before,
+  batch
+}: {
+  company_id: CompanyId
+  before: Date
+  batch: number
+}) =>
+  sql<{ seq: number }>`
       with oldest as (
         select seq, created_at from event
         where company_id = ${company_id}::uuid order by seq limit ${batch}::int
@@ -76,4 +78,3 @@ export const deleteExpiredEventsStatement = prepareStatement(
         )
       )
       returning seq`
-)

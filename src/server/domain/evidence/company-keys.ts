@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { lookupTagMessage } from '../../../core/evidence/lookup-tag.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type {
   CompanyId,
   CompanySecretKeyReader,
@@ -49,8 +49,7 @@ export function createCompanySecretKeyReader({
   }
   return {
     read,
-    open: async company_id =>
-      unsealed.get(company_id) ?? runSingleStatementInCompany(db, company_id, read)
+    open: async company_id => unsealed.get(company_id) ?? inCompany(db, company_id, read)
   }
 }
 

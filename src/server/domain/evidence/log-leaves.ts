@@ -8,11 +8,11 @@ export interface NewLeaf {
 }
 
 /**
- * Appends leaves, in the given order, to the evidence log of the transaction's company. May be
- * called at any point of the transaction. The leaves are written by the last statement before the
- * commit, so that the company's row in `log_head` is locked only for a short time.
+ * Appends leaves, in the given order, to the evidence log of the transaction's company. Must be the
+ * last statement of the transaction, so that the company's row in `log_head` is locked only for a
+ * short time.
  */
-export function appendLeavesBeforeCommit(tx: Tx, leaves: readonly NewLeaf[]): void {
+export async function appendLeaves(tx: Tx, leaves: readonly NewLeaf[]): Promise<void> {
   const values = [
     tx.companyId,
     leaves.length,
@@ -20,7 +20,7 @@ export function appendLeavesBeforeCommit(tx: Tx, leaves: readonly NewLeaf[]): vo
     leaves.map(({ leaf }) => leaf),
     leaves.map(({ hash }) => Buffer.from(hash))
   ]
-  tx.sendLast('log head', { name: 'append', text: appendSql, values })
+  await tx.raw({ text: appendSql, values })
 }
 
 // Leaves are numbered in the order of their commit. No number is below that of the newest event,

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
 import { companyKeyVersion } from './company-keys.ts'
@@ -44,7 +43,7 @@ export async function encryptAndStoreOpenings(
     cipher.final(),
     cipher.getAuthTag()
   ])
-  await tx.run(insertOpening, { ...input, sealed })
+  await insertOpening(tx, { ...input, sealed }).execute()
 }
 
 interface SealedOpening {
@@ -53,11 +52,10 @@ interface SealedOpening {
   sealed: Buffer
 }
 
-const insertOpening = prepareStatement((db, { company_id, record_id, sealed }: SealedOpening) =>
-  db
+const insertOpening = (tx: Tx, { company_id, record_id, sealed }: SealedOpening) =>
+  tx
     .insertInto('deposit_opening')
     .values({ company_id, record_id, key_version: companyKeyVersion, sealed })
-)
 
 /**
  * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are

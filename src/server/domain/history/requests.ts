@@ -3,12 +3,7 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText } from '../../../core/text/search-words.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery } from '../../db/joins.ts'
-import {
-  type ConnectionRequestOptions,
-  inCompany,
-  runSingleStatementInCompany,
-  type Tx
-} from '../../db/scope.ts'
+import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
@@ -56,9 +51,8 @@ export async function recordRequestStates(
     wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
   )
   const of = <Value>(read: (draft: RequestStateToRecord) => Value) => drafts.map(read)
-  tx.prepareLock('log head')
+  await tx.writeAuditEntries()
   const result = await tx.raw<{ seq: number }>({
-    name: 'record_request_states',
     text: recordStatesSql,
     values: [
       company_id,
@@ -249,7 +243,7 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return runSingleStatementInCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+  return inCompany(deps.db, input.company_id, tx => readRequest(tx, input))
 }
 
 /**

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany } from '../../db/company-queries.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
-import { runSingleStatementInCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /** How many days the response to a call with an idempotency key is stored. */
@@ -45,7 +44,7 @@ export async function runOnce<Body extends object>(
     // the stored result expired between the two statements, so the key is free
   }
   const body = await effect()
-  tx.sendWithCommit(tx.run(keepAnswer, { ...call, body: JSON.stringify(body) }))
+  await keepAnswer(tx, { ...call, body: JSON.stringify(body) }).execute()
   return { body, replayed: false }
 }
 
@@ -56,16 +55,17 @@ interface KeyedCall {
   key: string
 }
 
-const keepAnswer = prepareStatement(
-  (db, { company_id, actor, route, key, body }: KeyedCall & { body: string }) =>
-    db
-      .updateTable('idempotency')
-      .set({ status: 200, body })
-      .where('company_id', '=', company_id)
-      .where('actor', '=', actor)
-      .where('route', '=', route)
-      .where('key', '=', key)
-)
+const keepAnswer = (
+  tx: Tx,
+  { company_id, actor, route, key, body }: KeyedCall & { body: string }
+) =>
+  tx
+    .updateTable('idempotency')
+    .set({ status: 200, body })
+    .where('company_id', '=', company_id)
+    .where('actor', '=', actor)
+    .where('route', '=', route)
+    .where('key', '=', key)
 
 /**
  * Frees the idempotency key of a call whose effect was undone, by deleting the stored response.
@@ -94,13 +94,11 @@ export async function deleteExpiredResponses(
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
-  return runSingleStatementInCompany(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteExpiredResponsesStatement, {
-      company_id,
-      before,
-      batch: forgottenAtOnce
+  return inCompany(deps.db, company_id, async tx => {
+    const statement = deleteExpiredResponsesStatement({
+      ...{ company_id, before, batch: forgottenAtOnce }
     })
-    return deleted.length === forgottenAtOnce
+    return (await statement.execute(tx)).rows.length === forgottenAtOnce
   })
 }
 
@@ -108,9 +106,16 @@ export async function deleteExpiredResponses(
  * The statement that deletes a company's oldest stored responses: `batch` at most, and only those
  * stored before `before`.
  */
-export const deleteExpiredResponsesStatement = prepareStatement(
-  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
-    sql<{ key: string }>`
+export const deleteExpiredResponsesStatement = ({
+  company_id,
+  before,
+  batch
+}: {
+  company_id: CompanyId
+  before: Date
+  batch: number
+}) =>
+  sql<{ key: string }>`
       delete from idempotency
       where company_id = ${company_id}::uuid and (actor, route, key) in (
         select actor, route, key from idempotency
@@ -118,12 +123,11 @@ export const deleteExpiredResponsesStatement = prepareStatement(
         order by created_at limit ${batch}::int
       )
       returning key`
-)
 
 async function claim(tx: Tx, row: Claim): Promise<boolean> {
   try {
     // waits until another transaction that uses the key ends, at most `lock_timeout`
-    return (await tx.run(insertKey, row)).length > 0
+    return (await insertKey(tx, row).execute()).length > 0
   } catch (error) {
     throw isLockTimeout(error) ? inFlight(error) : error
   }
@@ -167,14 +171,8 @@ export async function claimIdempotencyKeys<Body extends object>(
   }))
   const { claimed, held } = await claimKeys(tx, scope, marked)
   const rest = marked.filter(({ key }) => !claimed.has(key) && !held.has(key))
-  const kept = new Map(
-    rest.length === 0
-      ? []
-      : (await tx.run(readAnswers, { ...scope, keys: rest.map(({ key }) => key) })).map(row => [
-          row.key,
-          row
-        ])
-  )
+  const answers = rest.length === 0 ? [] : await readAnswers(tx, scope, rest)
+  const kept = new Map(answers.map(row => [row.key, row]))
   return marked.map(({ key, fingerprint }) => {
     if (claimed.has(key)) return 'claimed'
     const row = kept.get(key)
@@ -206,11 +204,16 @@ async function claimKeys(
 ): Promise<{ claimed: Set<string>; held: Set<string> }> {
   const sorted = calls.toSorted((a, b) => (a.key < b.key ? -1 : 1))
   const insert = async (some: readonly MarkedKey[]) => {
-    const rows = await tx.run(insertKeys, {
-      ...scope,
-      keys: some.map(({ key }) => key),
-      fingerprints: some.map(({ fingerprint }) => fingerprint)
-    })
+    const keys = some.map(({ key }) => key)
+    const fingerprints = some.map(({ fingerprint }) => fingerprint)
+    const { rows } = await sql<{ key: string }>`
+      insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
+      select ${scope.company_id}::uuid, ${scope.actor}::uuid, ${scope.route}, key, fingerprint,
+        ${scope.now}::timestamptz
+      from unnest(${keys}::text[], ${fingerprints}::bytea[]) as call (key, fingerprint)
+      order by key
+      on conflict do nothing
+      returning key`.execute(tx)
     return rows.map(({ key }) => key)
   }
   const held = new Set<string>()
@@ -232,66 +235,43 @@ async function claimKeys(
  * returns undefined. The transaction can continue even after a timeout.
  */
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
-  const [, outcome] = await Promise.all([
-    tx.raw({ name: 'savepoint_claim', text: 'savepoint claim', values: [] }),
-    run().catch((error: unknown) => {
-      if (isLockTimeout(error)) return undefined
-      throw error
-    })
-  ])
-  if (outcome === undefined) await sql`rollback to savepoint claim`.execute(tx)
-  return outcome
+  await sql`savepoint claim`.execute(tx)
+  try {
+    return await run()
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    await sql`rollback to savepoint claim`.execute(tx)
+    return undefined
+  }
 }
 
-interface ManyClaims extends CallsOfOne {
-  keys: string[]
-  fingerprints: Buffer[]
-}
-
-const insertKeys = prepareStatement(
-  (_db, { company_id, actor, route, now, keys, fingerprints }: ManyClaims) => sql<{ key: string }>`
-    insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
-    select ${company_id}::uuid, ${actor}::uuid, ${route}, key, fingerprint, ${now}::timestamptz
-    from unnest(${keys}::text[], ${fingerprints}::bytea[]) as call (key, fingerprint)
-    order by key
-    on conflict do nothing
-    returning key`
-)
-
-const readAnswers = prepareStatement(
-  (_db, { company_id, actor, route, keys }: Omit<ManyClaims, 'fingerprints'>) => sql<{
-    key: string
-    fingerprint: Buffer
-    body: object | null
-  }>`
+async function readAnswers(
+  tx: Tx,
+  { company_id, actor, route }: CallsOfOne,
+  calls: readonly MarkedKey[]
+): Promise<{ key: string; fingerprint: Buffer; body: object | null }[]> {
+  const keys = calls.map(({ key }) => key)
+  const { rows } = await sql<{ key: string; fingerprint: Buffer; body: object | null }>`
     select key, fingerprint, body from idempotency
     where company_id = ${company_id}::uuid and actor = ${actor}::uuid and route = ${route}
-      and key = any(${keys}::text[])`
-)
+      and key = any(${keys}::text[])`.execute(tx)
+  return rows
+}
 
 /** Stores the responses to calls whose keys `claimIdempotencyKeys` has claimed. */
 export async function storeIdempotentResponses(
   tx: Tx,
-  scope: CallsOfOne,
+  { company_id, actor, route }: CallsOfOne,
   answers: readonly { key: string; body: object }[]
 ): Promise<void> {
-  await tx.run(updateAnswers, {
-    ...scope,
-    keys: answers.map(({ key }) => key),
-    bodies: answers.map(({ body }) => JSON.stringify(body))
-  })
-}
-
-const updateAnswers = prepareStatement(
-  (
-    _db,
-    { company_id, actor, route, keys, bodies }: CallsOfOne & { keys: string[]; bodies: string[] }
-  ) => sql<object>`
+  const keys = answers.map(({ key }) => key)
+  const bodies = answers.map(({ body }) => JSON.stringify(body))
+  await sql`
     update idempotency set status = 200, body = answer.body::jsonb
     from unnest(${keys}::text[], ${bodies}::text[]) as answer (key, body)
     where idempotency.company_id = ${company_id}::uuid and actor = ${actor}::uuid
-      and route = ${route} and idempotency.key = answer.key`
-)
+      and route = ${route} and idempotency.key = answer.key`.execute(tx)
+}
 
 /**
  * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused
@@ -329,14 +309,12 @@ interface Claim extends KeyedCall {
   created_at: Date
 }
 
-const insertKey = prepareStatement(
-  (db, { company_id, actor, route, key, fingerprint, created_at }: Claim) =>
-    db
-      .insertInto('idempotency')
-      .values({ company_id, actor, route, key, fingerprint, created_at })
-      .onConflict(conflict => conflict.doNothing())
-      .returning('key')
-)
+const insertKey = (tx: Tx, { company_id, actor, route, key, fingerprint, created_at }: Claim) =>
+  tx
+    .insertInto('idempotency')
+    .values({ company_id, actor, route, key, fingerprint, created_at })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('key')
 
 /**
  * Returns the stored response to a call, or undefined if it has expired. Throws

@@ -8,7 +8,6 @@ import {
   parseChallenge
 } from '../../../core/keys/challenge.ts'
 import type { KdfId } from '../../../core/keys/kdf.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
@@ -80,17 +79,16 @@ export async function spendChallenge(
   tx: Tx,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await tx.run(insertSpent, buildUsedChallengeRow(tx.companyId, challenge))
+  const spent = await insertSpent(tx, buildUsedChallengeRow(tx.companyId, challenge)).execute()
   return spent.length > 0
 }
 
-const insertSpent = prepareStatement((db, row: ReturnType<typeof buildUsedChallengeRow>) =>
-  db
+const insertSpent = (tx: Tx, row: ReturnType<typeof buildUsedChallengeRow>) =>
+  tx
     .insertInto('used_challenge')
     .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
     .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
     .returning('n')
-)
 
 /** Returns the row of the table `used_challenge` that marks a challenge as used. */
 export function buildUsedChallengeRow(

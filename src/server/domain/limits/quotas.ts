@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { AppError, type ReachedLimit } from '../../../contract/kit/errors.ts'
 import { selectById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
@@ -107,9 +106,10 @@ export async function chargeDepositsToGroups(
   const places = [...groupsOf(await readQuotasByCategory(tx, input)).values()]
     .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
     .map(({ group_id, period_start }) => ({ group_id, period_start }))
-  const locked = Promise.all(places.map(place => addUsed(tx, { ...place, requests: 0, bytes: 0 })))
-  const refused = await locked.catch(refuseDeleted)
-  if (refused instanceof AppError) throw refused
+  for (const place of places) {
+    const refused = await addUsed(tx, { ...place, requests: 0, bytes: 0 }).catch(refuseDeleted)
+    if (refused) throw refused
+  }
   const quotasByCategory = await readQuotasByCategory(tx, input)
   for (const { group_id, period_start } of groupsOf(quotasByCategory).values()) {
     const isLocked = places.some(
@@ -126,8 +126,9 @@ export async function chargeDepositsToGroups(
     return { ...place, user_id, made_at, requests: own.length, bytes }
   })
   const charged = sums.filter(({ requests }) => requests > 0)
-  await Promise.all(charged.map(sum => addUsed(tx, sum)))
-  await Promise.all(charged.map(sum => addToFigures(tx, sum, 'deposit')))
+  // the usage of all groups is locked before the figures of any
+  for (const sum of charged) await addUsed(tx, sum)
+  for (const sum of charged) await addToFigures(tx, sum, 'deposit')
   return outcomes
 }
 
@@ -141,10 +142,8 @@ async function addUsed(
 ): Promise<void> {
   const { group_id, period_start, requests, bytes } = sum
   const place = { group_id, into: 'used' as const, limit: null }
-  await Promise.all([
-    add(tx, { ...place, kind: 'requests', period_start, amount: requests }),
-    add(tx, { ...place, kind: 'storage', period_start: storagePeriodStart, amount: bytes })
-  ])
+  await add(tx, { ...place, kind: 'requests', period_start, amount: requests })
+  await add(tx, { ...place, kind: 'storage', period_start: storagePeriodStart, amount: bytes })
 }
 
 async function readQuotasByCategory(
@@ -153,14 +152,11 @@ async function readQuotasByCategory(
 ): Promise<Map<string, GroupQuota[]>> {
   const { company_id, user_id, charges, now } = input
   const categories = [...new Set(charges.map(({ category_id }) => category_id))]
-  return new Map(
-    await Promise.all(
-      categories.map(async category_id => {
-        const quotas = await readQuotasOfPerson(tx, { company_id, user_id, category_id, now })
-        return [category_id, quotas] as const
-      })
-    )
-  )
+  const found = new Map<string, GroupQuota[]>()
+  for (const category_id of categories) {
+    found.set(category_id, await readQuotasOfPerson(tx, { company_id, user_id, category_id, now }))
+  }
+  return found
 }
 
 /**
@@ -219,7 +215,8 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
  */
 export async function turnReservationIntoUsage(tx: Tx, held: QuotaReservation): Promise<void> {
   await lockUsage(tx, held)
-  await Promise.all([move(tx, held, 1), addToFigures(tx, held, 'deposit')])
+  await move(tx, held, 1)
+  await addToFigures(tx, held, 'deposit')
 }
 
 /** Releases a reservation, so that the group can use its requests and bytes again. */
@@ -324,10 +321,8 @@ async function take(
     const isLast = quota === quotas.at(-1)
     // the savepoint allows to undo the refused reservation and its locks before the next group is
     // tried
-    const [, outcome] = await Promise.all([
-      isLast || tx.raw(savepoint),
-      takeFrom(tx, quota, input, into)
-    ])
+    if (!isLast) await sql`savepoint take`.execute(tx)
+    const outcome = await takeFrom(tx, quota, input, into)
     if (!(outcome instanceof AppError)) return outcome
     if (!isLast) await sql`rollback to savepoint take`.execute(tx)
     // prefer the storage error, because this group still had requests left
@@ -335,12 +330,6 @@ async function take(
   }
   throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
 }
-
-/**
- * The statement that sets a savepoint. It must be sent with `raw`, which keeps the order of
- * statements that are sent together.
- */
-const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
  * Reserves or charges requests and bytes in the group of `quota`. Returns the error if the group
@@ -357,25 +346,22 @@ async function takeFrom(
   const { group_id, period_start, max_requests, max_storage } = quota
   const place = { group_id, into }
   const held = { user_id, group_id, period_start, requests, bytes, made_at: now }
-  // the lock order everywhere: requests, storage, the figures of the person and of the day
-  const added = Promise.all([
-    add(tx, { ...place, kind: 'requests', period_start, amount: requests, limit: max_requests }),
-    bytes === 0 ||
-      add(tx, {
-        ...place,
-        kind: 'storage',
-        period_start: storagePeriodStart,
-        amount: bytes,
-        limit: max_storage
-      }),
-    into === 'used' && addToFigures(tx, held, kind)
-  ])
-  const outcome = await added.catch(refuseDeleted)
-  if (outcome instanceof AppError) return outcome
-  const [hasRequests, hasRoom] = outcome
-  if (!hasRequests) return requestsRefused(quota, now)
-  if (!hasRoom) return storageRefused(quota)
-  return held
+  try {
+    // the lock order everywhere: requests, storage, the figures of the person and of the day
+    const hasRequests = await add(tx, {
+      ...{ ...place, kind: 'requests', period_start },
+      ...{ amount: requests, limit: max_requests }
+    })
+    if (!hasRequests) return requestsRefused(quota, now)
+    const ofStorage = { ...place, kind: 'storage', period_start: storagePeriodStart }
+    const hasRoom =
+      bytes === 0 || (await add(tx, { ...ofStorage, amount: bytes, limit: max_storage }))
+    if (!hasRoom) return storageRefused(quota)
+    if (into === 'used') await addToFigures(tx, held, kind)
+    return held
+  } catch (error) {
+    return refuseDeleted(error)
+  }
 }
 
 interface Addition {
@@ -392,25 +378,17 @@ interface Addition {
  * it did.
  */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
-  const added = await tx.run(additions[addition.into], { ...addition, company_id: tx.companyId })
-  return added.length > 0
-}
-
-const additions = { reserved: additionTo('reserved'), used: additionTo('used') }
-
-function additionTo(into: Addition['into']) {
-  return prepareStatement((_db, addition: Addition & { company_id: CompanyId }) => {
-    const { company_id, group_id, kind, period_start, amount, limit } = addition
-    const column = sql.ref(into)
-    return sql<{ group_id: string }>`
-      insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
-      select ${company_id}::uuid, ${group_id}::uuid, ${kind}, ${period_start}::timestamptz, ${amount}::bigint
-      where ${limit}::bigint is null or ${amount}::bigint <= ${limit}::bigint
-      on conflict (company_id, group_id, kind, period_start) do update
-        set ${column} = so_far.${column} + excluded.${column}
-        where ${limit}::bigint is null or so_far.used + so_far.reserved + ${amount}::bigint <= ${limit}::bigint
-      returning group_id`
-  })
+  const { group_id, kind, period_start, into, amount, limit } = addition
+  const column = sql.ref(into)
+  const { rows } = await sql`
+    insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
+    select ${tx.companyId}::uuid, ${group_id}::uuid, ${kind}, ${period_start}::timestamptz, ${amount}::bigint
+    where ${limit}::bigint is null or ${amount}::bigint <= ${limit}::bigint
+    on conflict (company_id, group_id, kind, period_start) do update
+      set ${column} = so_far.${column} + excluded.${column}
+      where ${limit}::bigint is null or so_far.used + so_far.reserved + ${amount}::bigint <= ${limit}::bigint
+    returning group_id`.execute(tx)
+  return rows.length > 0
 }
 
 /**
@@ -454,16 +432,12 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
  */
 async function addToFigures(tx: Tx, use: QuotaReservation, kind: Kind): Promise<void> {
   const isDeposit = kind === 'deposit'
-  await tx.run(figuresAddition, { ...use, company_id: tx.companyId, isDeposit })
-}
-
-const figuresAddition = prepareStatement(
-  (_db, use: QuotaReservation & { company_id: CompanyId; isDeposit: boolean }) => sql<object>`
+  await sql`
     with of_day as (
       insert into usage_day as so_far (company_id, group_id, day, deposits, verifications, bytes)
-      select ${use.company_id}::uuid, ${use.group_id}::uuid, (${use.made_at}::timestamptz at time zone 'utc')::date,
-        case when ${use.isDeposit}::boolean then ${use.requests}::bigint else 0 end,
-        case when ${use.isDeposit}::boolean then 0 else ${use.requests}::bigint end,
+      select ${tx.companyId}::uuid, ${use.group_id}::uuid, (${use.made_at}::timestamptz at time zone 'utc')::date,
+        case when ${isDeposit}::boolean then ${use.requests}::bigint else 0 end,
+        case when ${isDeposit}::boolean then 0 else ${use.requests}::bigint end,
         ${use.bytes}::bigint
       on conflict (company_id, group_id, day) do update
         set deposits = so_far.deposits + excluded.deposits,
@@ -471,15 +445,15 @@ const figuresAddition = prepareStatement(
           bytes = so_far.bytes + excluded.bytes
     )
     insert into user_usage as so_far (company_id, user_id, group_id, kind, period_start, used)
-    select ${use.company_id}::uuid, ${use.user_id}::uuid, ${use.group_id}::uuid, kind, period_start, amount
+    select ${tx.companyId}::uuid, ${use.user_id}::uuid, ${use.group_id}::uuid, kind, period_start, amount
     from (values
       ('requests', ${use.period_start}::timestamptz, ${use.requests}::bigint),
       ('storage', ${storagePeriodStart}::timestamptz, ${use.bytes}::bigint)
     ) as added (kind, period_start, amount)
     where amount > 0
     on conflict (company_id, user_id, group_id, kind, period_start) do update
-      set used = so_far.used + excluded.used`
-)
+      set used = so_far.used + excluded.used`.execute(tx)
+}
 
 /**
  * Locks the two rows of the table `usage` that count the reservation: first the row of requests,

@@ -6,8 +6,6 @@ import {
   limitPeriodLengths
 } from '../../../core/limit-period.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
-import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
@@ -32,8 +30,8 @@ export async function readUsageOfPersonAndGroups(
   tx: Tx,
   input: PersonQuotaQuery
 ): Promise<{ total: UsageOfAllGroups; own: Map<string, OwnUsage> }> {
-  // sent together, because waiting for each result would take a round trip
-  const [quotas, used] = await Promise.all([readQuotasOfPerson(tx, input), tx.run(ownUsage, input)])
+  const quotas = await readQuotasOfPerson(tx, input)
+  const { rows: used } = await ownUsage(input).execute(tx)
   const own = ownUsageOf(used, quotas)
   const sum = (values: number[]) => values.reduce((all, each) => all + each, 0)
   const total = (of: (quota: GroupQuota) => number) => sum(quotas.map(of))
@@ -78,26 +76,23 @@ export interface GroupQuota {
   bytesLeft: number | null
 }
 
-const groupsOf = prepareStatement((db, query: PersonQuotaQuery) => groupsOfPerson(db, query))
+const groupsOf = (tx: Tx, query: PersonQuotaQuery) => groupsOfPerson(tx, query)
 
-const groupsFor = prepareStatement((db, query: PersonQuotaQuery & { category_id: string }) =>
-  groupsOfPerson(db, query)
+const groupsFor = (tx: Tx, query: PersonQuotaQuery & { category_id: string }) =>
+  groupsOfPerson(tx, query)
     .innerJoin('group_category', join => joinInCompany(join, 'group_category.group_id', 'group.id'))
     .where('group_category.category_id', '=', query.category_id)
-)
 
-const groupsNamed = prepareStatement((db, query: QuotaQuery & { group_ids: readonly string[] }) =>
-  groupsFrom(db, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
-)
+const groupsNamed = (tx: Tx, query: QuotaQuery & { group_ids: readonly string[] }) =>
+  groupsFrom(tx, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
 
-const groupsLimited = prepareStatement((db, query: QuotaQuery) =>
-  groupsFrom(db, query).where(({ or, eb }) =>
+const groupsLimited = (tx: Tx, query: QuotaQuery) =>
+  groupsFrom(tx, query).where(({ or, eb }) =>
     or([eb('group.max_requests', '>', 0), eb('group.max_storage', '>', 0)])
   )
-)
 
-function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
-  return groupsFrom(db, query)
+function groupsOfPerson(tx: Tx, query: PersonQuotaQuery) {
+  return groupsFrom(tx, query)
     .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
     .where('group_user.user_id', '=', query.user_id)
 }
@@ -109,8 +104,8 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
  * requests in the remaining periods has one row, in which `period_start` is null. Every row of a
  * group has the same storage usage.
  */
-function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
-  return db
+function groupsFrom(tx: Tx, query: QuotaQuery) {
+  return tx
     .selectFrom('group')
     .leftJoin('usage as requests', join =>
       joinInCompany(join, 'requests.group_id', 'group.id')
@@ -179,8 +174,8 @@ export async function readQuotasOfPerson(
   const { category_id } = input
   const rows =
     category_id === undefined
-      ? await tx.run(groupsOf, input)
-      : await tx.run(groupsFor, { ...input, category_id })
+      ? await groupsOf(tx, input).execute()
+      : await groupsFor(tx, { ...input, category_id }).execute()
   return quotasOf(rows, input.now)
 }
 
@@ -189,13 +184,13 @@ export async function readQuotasOfGroups(
   tx: Tx,
   input: QuotaQuery & { group_ids: readonly string[] }
 ): Promise<Map<string, GroupQuota>> {
-  const quotas = quotasOf(await tx.run(groupsNamed, input), input.now)
+  const quotas = quotasOf(await groupsNamed(tx, input).execute(), input.now)
   return new Map(quotas.map(quota => [quota.group_id, quota]))
 }
 
 /** Returns the limits and usage of the company's groups that have a limit above 0. */
 export async function readQuotasOfLimitedGroups(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
-  return quotasOf(await tx.run(groupsLimited, input), input.now)
+  return quotasOf(await groupsLimited(tx, input).execute(), input.now)
 }
 
 type QuotaRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
@@ -268,8 +263,8 @@ interface PersonalUsage {
  * current period. The query reads uploads in the state `uploading` separately from those in the
  * states `received` and `held`, because `uploading` has its own index.
  */
-const ownUsage = prepareStatement(
-  (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`
+const ownUsage = ({ company_id, user_id, now }: PersonQuotaQuery) =>
+  sql<PersonalUsage>`
     with open_upload (group_id, period_start, bytes) as (
       select group_id, period_start, size - released from upload
       where company_id = ${company_id} and user_id = ${user_id} and state = 'uploading'
@@ -289,4 +284,3 @@ const ownUsage = prepareStatement(
     where own.kind = 'storage'
       or own.period_start > ${earliestPeriod(now)} and own.period_start <= ${latestPeriod(now)}
     group by own.group_id, own.kind, own.period_start`
-)

@@ -3,15 +3,8 @@ import { toDisabledState } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
-import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
-import {
-  type ConnectionRequestOptions,
-  inCompany,
-  runSingleStatementInCompany,
-  type Tx
-} from '../../db/scope.ts'
+import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed, recordSessionUse } from './sessions.ts'
@@ -82,9 +75,9 @@ async function authenticateKey(
   inFlight: InFlight | undefined
 ): Promise<AuthenticatedCaller> {
   const hash = hashApiKey(secret)
-  const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
+  const read = (tx: Tx) => keyWithHash(tx, { company_id, hash: hash ?? Buffer.alloc(0) }).execute()
   const [found] = hash
-    ? await runSingleStatementInCompany(deps.db, company_id, read, { caller: inFlight?.caller })
+    ? await inCompany(deps.db, company_id, read, { caller: inFlight?.caller })
     : []
   const now = deps.clock()
   if (!found || !isLive(found, now)) {
@@ -134,8 +127,8 @@ export async function findLostRights<Caller extends Pick<WatchedCaller, 'person'
   callers: readonly Caller[]
 ): Promise<Map<Caller, AppError>> {
   const ids = [...new Set(callers.map(({ person }) => person.session_id))]
-  const read = (tx: Tx) => tx.run(manySessions, { company_id, ids })
-  const rows = await runSingleStatementInCompany(deps.db, company_id, read)
+  const read = (tx: Tx) => manySessions(tx, { company_id, ids }).execute()
+  const rows = await inCompany(deps.db, company_id, read)
   const now = deps.clock()
   const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
   const lost = new Map<Caller, AppError>()
@@ -158,7 +151,7 @@ export async function requireStillLive(
   person: AuthenticatedCaller
 ): Promise<void> {
   const ids = [person.session_id]
-  const [row] = await tx.run(manySessions, { company_id: tx.companyId, ids })
+  const [row] = await manySessions(tx, { company_id: tx.companyId, ids }).execute()
   const session = row && isLive(row, deps.clock()) ? row : undefined
   const reason = findLostRight(session, { person, permissions: [] })
   if (reason) throw reason
@@ -193,38 +186,33 @@ async function findSession(
   wanted: Wanted,
   options: ConnectionRequestOptions
 ) {
-  const read = (tx: Tx) => tx.run(oneSession, wanted)
-  const [found] = await runSingleStatementInCompany(deps.db, wanted.company_id, read, options)
+  const read = (tx: Tx) => oneSession(tx, wanted).execute()
+  const [found] = await inCompany(deps.db, wanted.company_id, read, options)
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
-const oneSession = prepareStatement((db, { company_id, user_id, session_id }: Wanted) =>
-  sessionsOf(db, company_id)
+const oneSession = (tx: Tx, { company_id, user_id, session_id }: Wanted) =>
+  sessionsOf(tx, company_id)
     .where('session.id', '=', session_id)
     .where('session.user_id', '=', user_id)
     .select('session.last_seen_at')
-)
 
-const manySessions = prepareStatement(
-  (db, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
-    sessionsOf(db, company_id)
-      .where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
-      .unionAll(keysOf(db, company_id).where('api_key.id', '=', sql<string>`any(${ids}::uuid[])`))
-)
+const manySessions = (tx: Tx, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
+  sessionsOf(tx, company_id)
+    .where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .unionAll(keysOf(tx, company_id).where('api_key.id', '=', sql<string>`any(${ids}::uuid[])`))
 
-const keyWithHash = prepareStatement(
-  (db, { company_id, hash }: { company_id: CompanyId; hash: Buffer }) =>
-    keysOf(db, company_id)
-      .where('api_key.hash', '=', hash)
-      .select(['api_key.scopes', 'api_key.last_used_at'])
-)
+const keyWithHash = (tx: Tx, { company_id, hash }: { company_id: CompanyId; hash: Buffer }) =>
+  keysOf(tx, company_id)
+    .where('api_key.hash', '=', hash)
+    .select(['api_key.scopes', 'api_key.last_used_at'])
 
 /**
  * Builds the query of sessions with their person and company. The columns of the person are null if
  * the session belongs to an unconfirmed sign-up.
  */
-function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
-  return db
+function sessionsOf(tx: Tx, company_id: CompanyId) {
+  return tx
     .selectFrom('session')
     .leftJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
     .innerJoin('company', 'company.id', 'session.company_id')
@@ -249,8 +237,8 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
  * can read both. A key stays valid when its owner signs out everywhere, because its
  * `tokens_valid_after` is always the time at which the key was created.
  */
-function keysOf(db: StatementBuilder, company_id: CompanyId) {
-  return db
+function keysOf(tx: Tx, company_id: CompanyId) {
+  return tx
     .selectFrom('api_key')
     .innerJoin('user', join => joinInCompany(join, 'user.id', 'api_key.user_id'))
     .innerJoin('company', 'company.id', 'api_key.company_id')

@@ -2,7 +2,6 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { demoPublicKey } from '../demo-account.ts'
@@ -81,14 +80,12 @@ export async function logIn(
     const refusal = disabled
       ? accountDisabledError('user', disabled)
       : tenant.disabled && accountDisabledError('company', tenant.disabled, permissions)
-    const done = refusal
-      ? spendChallenge(tx, challenge).then(isFirst => isFirst && { refusal })
-      : createSession(tx, deps, input.agent, account, challenge)
-    // sent together with the commit
-    tx.sendWithCommit(done)
-    return { done, counted }
+    const outcome = refusal
+      ? (await spendChallenge(tx, challenge)) && { refusal }
+      : await createSession(tx, deps, input.agent, account, challenge)
+    return { outcome, counted }
   })
-  const outcome = await tried.done
+  const { outcome } = tried
   if (!outcome) throw loginFailed(deps, input)
   for (const [name, key] of tried.counted) await refundRateLimit(deps, name, key)
   if ('refusal' in outcome) throw outcome.refusal
@@ -127,33 +124,31 @@ interface Account {
   key: EncryptedPublicKey
 }
 
-const personOf = prepareStatement(
-  (db, { company_id, email }: { company_id: CompanyId; email: string }) =>
-    db
-      .selectFrom('user')
-      .innerJoin('user_key', join => joinInCompany(join, 'user_key.user_id', 'user.id'))
-      .where('user.company_id', '=', company_id)
-      .where('user.email', '=', email)
-      .where('user_key.retired_at', 'is', null)
-      .orderBy('user_key.created_at', 'desc')
-      .select([
-        'user.id',
-        'user.disabled',
-        'user.permissions',
-        'user.tokens_valid_after',
-        'user_key.key_id',
-        'user_key.kdf',
-        'user_key.pub_enc'
-      ])
-      .limit(1)
-      // locked against a parallel change of password: either the change waits for this login and then
-      // ends its session, or this login reads the new key
-      .forKeyShare('user_key')
-)
+const personOf = (tx: Tx, { company_id, email }: { company_id: CompanyId; email: string }) =>
+  tx
+    .selectFrom('user')
+    .innerJoin('user_key', join => joinInCompany(join, 'user_key.user_id', 'user.id'))
+    .where('user.company_id', '=', company_id)
+    .where('user.email', '=', email)
+    .where('user_key.retired_at', 'is', null)
+    .orderBy('user_key.created_at', 'desc')
+    .select([
+      'user.id',
+      'user.disabled',
+      'user.permissions',
+      'user.tokens_valid_after',
+      'user_key.key_id',
+      'user_key.kdf',
+      'user_key.pub_enc'
+    ])
+    .limit(1)
+    // locked against a parallel change of password: either the change waits for this login and then
+    // ends its session, or this login reads the new key
+    .forKeyShare('user_key')
 
 async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   const company_id = tx.companyId
-  const [row] = await tx.run(personOf, { company_id, email })
+  const [row] = await personOf(tx, { company_id, email }).execute()
   if (!row) return undefined
   const { id: user_id, disabled, permissions, tokens_valid_after, ...stored } = row
   const key = { company_id, user_id, ...stored }
@@ -169,8 +164,8 @@ interface Waiting {
   now: Date
 }
 
-const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
-  db
+const waitingOf = (tx: Tx, { company_id, email, now }: Waiting) =>
+  tx
     .selectFrom('signup')
     .where('company_id', '=', company_id)
     .where('email', '=', email)
@@ -182,7 +177,6 @@ const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
     // locked against a parallel confirmation: either the confirmation waits for this login and
     // keeps its session, or this login reads the new person
     .forKeyShare()
-)
 
 /**
  * Returns the accounts that a login tries after its signature did not match the person with this
@@ -197,10 +191,8 @@ async function findWaiting(
   email: string
 ): Promise<(Account | undefined)[]> {
   const company_id = tx.companyId
-  const [rows, person] = await Promise.all([
-    tx.run(waitingOf, { company_id, email, now: deps.clock() }),
-    findPerson(tx, email)
-  ])
+  const rows = await waitingOf(tx, { company_id, email, now: deps.clock() }).execute()
+  const person = await findPerson(tx, email)
   const signUps = rows.map(({ id: user_id, expires_at: waits_until, ...key }) => ({
     user_id,
     disabled: null,

@@ -111,11 +111,7 @@ export async function recordSessionUse(
   const now = deps.clock()
   if (now.getTime() - last_seen_at.getTime() < seenMinutes * 60_000) return
   await inCompany(deps.db, company_id, tx =>
-    tx.raw({
-      name: 'record_session_use',
-      text: recordSessionUseSql,
-      values: [company_id, user_id, session_id, now]
-    })
+    tx.raw({ text: recordSessionUseSql, values: [company_id, user_id, session_id, now] })
   )
 }
 
@@ -202,7 +198,6 @@ export async function createSession(
   const pending = waits_until !== undefined
   const { n, expires_at: spent_until } = buildUsedChallengeRow(tx.companyId, challenge)
   const [made] = await tx.raw<{ others: number }>({
-    name: 'create_session',
     text: createSessionSql,
     values: [
       tx.companyId,
