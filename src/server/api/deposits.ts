@@ -21,7 +21,8 @@ import {
   type Api,
   authenticatedCaller,
   hostCompanyAndCaller,
-  hostCompanyId
+  hostCompanyId,
+  inLongRead
 } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { streamWhileAllowed } from './kit/while-allowed.ts'
@@ -34,7 +35,6 @@ export function mountDeposits(app: Api): void {
     const deposit = newDeposits.withMediaTypeByName(input)
     const answer = await newDeposits.createDeposit(c.get('deps'), {
       ...hostCompanyAndCaller(c),
-      caller: c.get('inFlight')?.caller,
       call: {
         actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
         route: 'POST /deposit',
@@ -50,8 +50,8 @@ export function mountDeposits(app: Api): void {
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
     const { company_id, by } = callerAndAdministeredCompany(c)
     await recordHistoryReading(c.get('deps'), { company_id, by })
-    const caller = c.get('inFlight')?.caller
-    return companyDeposits.listDeposits(c.get('deps'), { company_id, caller, ...input })
+    const read = () => companyDeposits.listDeposits(c.get('deps'), { company_id, ...input })
+    return companyDeposits.isSearch(input) ? inLongRead(c, read) : read()
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>

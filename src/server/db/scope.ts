@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CompiledQuery, type KyselyProps, sql, Transaction } from 'kysely'
-import {
-  type ConnectionConsumer,
-  type ConnectionRequestOptions,
-  type ConnectionSlot,
-  consumerForNoCompany
-} from './connection-allocator.ts'
-import { connectionAllocatorOf, type Db, kyselyOf } from './open.ts'
+import { type Db, kyselyOf } from './open.ts'
 import type { Database } from './schema.ts'
-
-export type { ConnectionRequestOptions, WaitingClient } from './connection-allocator.ts'
 
 declare const brand: unique symbol
 /** The id of a company. The type checker does not accept other strings in its place. */
@@ -36,15 +28,10 @@ export function parseCompanyId(text: string): CompanyId | undefined {
  * the transaction starts again, up to three times. So `run` must have no effect outside the
  * database; such effects belong in `tx.afterCommit`.
  */
-export function inCompany<T>(
-  db: Db,
-  company: CompanyId,
-  run: (tx: Tx) => Promise<T>,
-  options: ConnectionRequestOptions = {}
-): Promise<T> {
+export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
   const id = toCompanyId(company)
-  return inTransaction(db, id, options, async (props, slot) => {
-    const tx = new Tx(props, id, slot)
+  return inTransaction(db, async props => {
+    const tx = new Tx(props, id)
     await tx.setCompany(id)
     const result = await run(tx)
     await tx.writeAuditEntries()
@@ -57,7 +44,7 @@ export function inCompany<T>(
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>): Promise<T> {
-  return inTransaction(db, consumerForNoCompany, {}, async props => {
+  return inTransaction(db, async props => {
     const tx = new TxWithoutCompany(props)
     return { result: await run(tx), effects: tx.effects }
   })
@@ -88,22 +75,12 @@ class BaseTx extends Transaction<Database> {
 /** A transaction within one company. */
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
-  /**
-   * Whether other companies were active when the transaction began. A long read then uses smaller
-   * pages.
-   */
-  readonly isContended: boolean
   readonly #auditEntries: { company: CompanyId; statement: Statement }[] = []
   #mayAudit = true
 
-  constructor(
-    props: KyselyProps,
-    company: CompanyId,
-    { isContended }: Pick<ConnectionSlot, 'isContended'>
-  ) {
+  constructor(props: KyselyProps, company: CompanyId) {
     super(props)
     this.companyId = company
-    this.isContended = isContended
   }
 
   /** Shows the transaction the rows of `company` only. Row-level security reads this setting. */
@@ -151,21 +128,15 @@ const retryable = ['40001', '40P01']
 
 async function inTransaction<T>(
   db: Db,
-  consumer: ConnectionConsumer,
-  how: ConnectionRequestOptions,
-  run: (
-    props: KyselyProps,
-    slot: ConnectionSlot
-  ) => Promise<{ result: T; effects: readonly (() => void)[] }>
+  run: (props: KyselyProps) => Promise<{ result: T; effects: readonly (() => void)[] }>
 ): Promise<T> {
+  const { database, props } = kyselyOf(db)
   for (let retries = 0; ; retries++) {
-    const slot = await connectionAllocatorOf(db).take(consumer, how)
     let hasBegun = false
     try {
-      const kysely = kyselyOf(db, how)
-      const { result, effects } = await kysely.database.transaction().execute(transaction => {
+      const { result, effects } = await database.transaction().execute(transaction => {
         hasBegun = true
-        return run({ ...kysely.props, executor: transaction.getExecutor() }, slot)
+        return run({ ...props, executor: transaction.getExecutor() })
       })
       for (const effect of effects) effect()
       return result
@@ -173,8 +144,6 @@ async function inTransaction<T>(
       // a connection of the pool may have died before it was used
       const mayRepeat = !hasBegun || retryable.includes(sqlStateOf(error))
       if (!mayRepeat || retries === maxRetries) throw error
-    } finally {
-      slot.release()
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }

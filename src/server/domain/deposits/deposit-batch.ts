@@ -5,7 +5,7 @@ import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/comp
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
-import type { CompanyId, Deps, StagedFileId, WaitingClient } from '../deps.ts'
+import type { CompanyId, Deps, StagedFileId } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
 import {
@@ -59,7 +59,6 @@ interface BatchInput {
   /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
   actor: string
   items: readonly StagedBatchItem[]
-  caller: WaitingClient | undefined
 }
 
 /**
@@ -93,13 +92,10 @@ interface Accepted extends Candidate {
  * row of the evidence log in `log_head`.
  */
 export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchItemAnswer[]> {
-  const { company_id, caller } = input
+  const { company_id } = input
   const candidates = await Promise.all(input.items.map((item, at) => candidateOf(deps, item, at)))
-  const { answers, orphans } = await inCompany(
-    deps.db,
-    company_id,
-    tx => new Batch(tx, deps, input, candidates).run(),
-    { caller }
+  const { answers, orphans } = await inCompany(deps.db, company_id, tx =>
+    new Batch(tx, deps, input, candidates).run()
   )
   if (orphans.length > 0) {
     // if this fails, the hourly check deletes the files later

@@ -11,7 +11,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
-import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { type RequestStateToRecord, readRequest, recordRequestState } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency/idempotency.ts'
@@ -30,7 +30,6 @@ interface CreateInput {
   user_id: string
   call: IdempotentCall
   deposit: NewDeposit
-  caller?: WaitingClient | undefined
 }
 
 /**
@@ -61,7 +60,7 @@ export async function createDeposit(
   deps: Deps,
   input: CreateInput
 ): Promise<{ body: CreateDepositResult; replayed: boolean }> {
-  const { company_id, user_id, deposit, call, caller } = input
+  const { company_id, user_id, deposit, call } = input
   requireConsistentTransform(deposit)
   const now = deps.clock()
   const original = Buffer.from(deposit.original, 'hex')
@@ -100,7 +99,7 @@ export async function createDeposit(
     }
     return runOnce(tx, deps, call, create)
   }
-  return inCompany(deps.db, company_id, register, { caller })
+  return inCompany(deps.db, company_id, register)
 }
 
 /**

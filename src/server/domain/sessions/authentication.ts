@@ -4,24 +4,10 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { DisabledMark } from '../../db/schema.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Tenant, WaitingClient, WatchedCaller } from '../deps.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Tenant, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed, recordSessionUse } from './sessions.ts'
-
-/**
- * The call that is being authenticated. Once its caller is known, it counts toward that caller's
- * limit of concurrent calls.
- */
-interface InFlight {
-  caller: WaitingClient | undefined
-  /**
-   * Counts the call toward the limit of concurrent calls of one caller. `id` is the id of the
-   * person or, if a program calls, of the API key. Throws `rate_limited` if the caller has too many
-   * calls.
-   */
-  countPerson(id: string): void
-}
 
 /** The shortest time between two updates of an API key's last use, in milliseconds. */
 const usedMs = 5 * 60_000
@@ -35,14 +21,12 @@ const usedMs = 5 * 60_000
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
-  token: string,
-  inFlight?: InFlight
+  token: string
 ): Promise<AuthenticatedCaller> {
-  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token, inFlight)
+  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
-  inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
-  const found = await findSession(deps, { company_id, ...claims }, { caller: inFlight?.caller })
+  const found = await findSession(deps, { company_id, ...claims })
   if (!found) throw sessionEndedError()
   refuseDisabled(found)
   await recordSessionUse(deps, { company_id, ...claims, last_seen_at: found.last_seen_at })
@@ -71,20 +55,16 @@ export async function authenticate(
 async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id }: Tenant,
-  secret: string,
-  inFlight: InFlight | undefined
+  secret: string
 ): Promise<AuthenticatedCaller> {
   const hash = hashApiKey(secret)
   const read = (tx: Tx) => keyWithHash(tx, { company_id, hash: hash ?? Buffer.alloc(0) }).execute()
-  const [found] = hash
-    ? await inCompany(deps.db, company_id, read, { caller: inFlight?.caller })
-    : []
+  const [found] = hash ? await inCompany(deps.db, company_id, read) : []
   const now = deps.clock()
   if (!found || !isLive(found, now)) {
     throw new AppError('unauthenticated', 'The key is unknown here, revoked or expired')
   }
   const { id, user_id, scopes, expires_at, last_used_at } = found
-  inFlight?.countPerson(id)
   refuseDisabled(found)
   if (now.getTime() - (last_used_at?.getTime() ?? 0) > usedMs) {
     await noteUse(deps, { company_id, id, now })
@@ -181,13 +161,9 @@ interface Wanted {
   session_id: string
 }
 
-async function findSession(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  wanted: Wanted,
-  options: ConnectionRequestOptions
-) {
+async function findSession(deps: Pick<Deps, 'db' | 'clock'>, wanted: Wanted) {
   const read = (tx: Tx) => oneSession(tx, wanted).execute()
-  const [found] = await inCompany(deps.db, wanted.company_id, read, options)
+  const [found] = await inCompany(deps.db, wanted.company_id, read)
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
