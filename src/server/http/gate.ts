@@ -36,15 +36,12 @@ export type Gate = ReturnType<typeof createGate>
  * here until that work ends. So the connections of the database suffice for all who are admitted,
  * and no company takes them all.
  */
-export function createGate(
-  { perPerson, perAddress, perCompany }: CallLimits = defaultLimits,
-  now = () => performance.now()
-) {
+export function createGate({ perPerson, perAddress, perCompany }: CallLimits = defaultLimits) {
   const counts = new Map<string, number>()
   let last = { company: '', at: Number.NEGATIVE_INFINITY }
   let lastOfOthers = last
   const hasOthers = (company: string) =>
-    now() - (last.company === company ? lastOfOthers : last).at < presentMs
+    performance.now() - (last.company === company ? lastOfOthers : last).at < presentMs
   const calls = new Places(callPlaces, hasOthers)
   const longReads = new Places(longReadPlaces, hasOthers)
   const renders = new Places(renderPlaces, () => true)
@@ -89,7 +86,7 @@ export function createGate(
       isCounted?: boolean
     }): Promise<CallPlace> {
       if (last.company !== company) lastOfOthers = last
-      last = { company, at: now() }
+      last = { company, at: performance.now() }
       const counted = isCounted ? count(company, address) : []
       const countPerson = (key: string, most: number) => {
         if (!hasRoom(key, most)) throw tooManyError('a person', most)

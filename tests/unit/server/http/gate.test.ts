@@ -146,6 +146,23 @@ test('long reads have four places of their own, and their calls hold no other', 
   expect(reading).toBe(30)
 })
 
+test('a company holds few for a second after another has asked', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const gate = createGate()
+  for (const company of [beta, acme]) (await gate.enter({ company })).end()
+  await setImmediate()
+  let served = 0
+  const calls = Array.from({ length: 16 }, async () => {
+    await gate.enter({ company: acme })
+    served++
+  })
+  await vi.advanceTimersByTimeAsync(900)
+  expect(served).toBe(Math.min(availableParallelism(), 16))
+  await vi.advanceTimersByTimeAsync(200)
+  await Promise.all(calls)
+  vi.useRealTimers()
+})
+
 test('background work takes nothing from the calls of its company, and no reserve', async () => {
   const gate = createGate()
   const isOver = Promise.withResolvers<void>()
