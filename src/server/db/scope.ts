@@ -207,6 +207,6 @@ function driverThatBeginsWith(begin: string, dialect: Dialect): Driver {
  * Returns the `code` of an error, which is the SQLSTATE if PostgreSQL reported the error. Returns
  * an empty string if the error has no code.
  */
-export function sqlStateOf(error: unknown): string {
+function sqlStateOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
