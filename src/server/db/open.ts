@@ -75,31 +75,31 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
 
 interface DatabaseOfPool {
   pool: pg.Pool
-  database: Kysely<Database>
-  /** What a `Transaction` needs beside its executor. */
-  props: Omit<KyselyProps, 'executor'>
+  /** Kysely on this pool, as its transactions take it. */
+  kysely: KyselyProps
 }
 
 function queryPool(pool: pg.Pool): DatabaseOfPool {
   const dialect = new PostgresDialect({ pool: nameStatements(pool) })
   const config = { dialect }
-  return {
-    pool,
-    database: new Kysely<Database>(config),
-    props: { config, dialect, driver: dialect.createDriver() }
-  }
+  const executor = new Kysely<Database>(config).getExecutor()
+  return { pool, kysely: { config, dialect, driver: dialect.createDriver(), executor } }
 }
 
 /** Returns how to query a database. Only modules of this folder may call this function. */
-export function kyselyOf(db: Db): DatabaseOfPool {
-  const found = opened.get(db)
-  if (!found) throw new Error('this database was not opened by openDatabase')
-  return found
+export function kyselyOf(db: Db): KyselyProps {
+  return openedAs(db).kysely
 }
 
 /** Returns the pool of a database. Only modules of this folder may call this function. */
 export function poolOf(db: Db): pg.Pool {
-  return kyselyOf(db).pool
+  return openedAs(db).pool
+}
+
+function openedAs(db: Db): DatabaseOfPool {
+  const found = opened.get(db)
+  if (!found) throw new Error('this database was not opened by openDatabase')
+  return found
 }
 
 function processOf(client: pg.PoolClient): number {
