@@ -38,12 +38,14 @@ export async function admitCaller(
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
-  const person = await authenticate(deps, tenant, token).catch(async (error: unknown) => {
-    const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
-    if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
-    throw error
-  })
-  place?.countPerson(person.key?.id ?? person.id)
+  const countCall = (id: string) => place?.countPerson(id)
+  const person = await authenticate(deps, tenant, token, countCall).catch(
+    async (error: unknown) => {
+      const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
+      if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
+      throw error
+    }
+  )
   requireScope(person, route)
   if (person.pending && !route.pending) {
     throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')

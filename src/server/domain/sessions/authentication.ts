@@ -15,14 +15,18 @@ const usedMs = 5 * 60_000
  * access token is invalid or revoked, was issued for another host, or was issued before the person
  * signed out everywhere. Also throws it if the API key is expired or unknown in the company. Throws
  * `account_disabled` if the person or the company is disabled.
+ *
+ * Calls `countCall` as soon as it knows the id of the person or, for a program, of the API key.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
-  token: string
+  token: string,
+  countCall: (id: string) => void = () => undefined
 ): Promise<AuthenticatedCaller> {
-  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token)
+  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token, countCall)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
+  countCall(claims.user_id)
   const { company_id } = tenant
   const values = [company_id, [claims.session_id]]
   const read = (tx: Tx) => tx.raw<SessionRow>({ text: sessionsSql, values })
@@ -55,7 +59,8 @@ export async function authenticate(
 async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id }: Tenant,
-  secret: string
+  secret: string,
+  countCall: (id: string) => void
 ): Promise<AuthenticatedCaller> {
   const hash = hashApiKey(secret)
   const read = (tx: Tx) => tx.raw<SessionRow>({ text: keyOfHashSql, values: [company_id, hash] })
@@ -65,6 +70,7 @@ async function authenticateKey(
     throw new AppError('unauthenticated', 'The key is unknown here, revoked or expired')
   }
   const { id, user_id, scopes, expires_at, last_seen_at } = found
+  countCall(id)
   refuseDisabled(found)
   if (now.getTime() - last_seen_at.getTime() > usedMs) {
     await noteUse(deps, { company_id, id, now })
