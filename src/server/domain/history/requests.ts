@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText } from '../../../core/text/search-words.ts'
@@ -260,4 +261,19 @@ export async function readRequest(
     .executeTakeFirst()
   if (!row) throw new AppError('not_found', 'No such request')
   return { ...wireOf(row), seq: row.seq }
+}
+
+/** Reads requests (entries of the history) of a person. Returns them by id. */
+export async function readRequestsById(
+  tx: Tx,
+  { user_id }: { user_id: string },
+  ids: readonly string[]
+): Promise<Map<string, ProcessedRequest>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectInCompany(tx, 'request')
+    .selectAll()
+    .where('user_id', '=', user_id)
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute()
+  return new Map(rows.map(row => [row.id, { ...wireOf(row), seq: row.seq }]))
 }
