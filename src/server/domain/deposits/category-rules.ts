@@ -30,7 +30,7 @@ interface Person {
 interface AnnouncedFile {
   size: number
   media_type: string
-  category: string | undefined
+  category?: string | undefined
   transform?: PictureTransform | undefined
   /** The SHA-256 of the file that the person chose. Undefined if it is not known yet. */
   original?: string

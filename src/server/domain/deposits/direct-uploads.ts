@@ -4,7 +4,7 @@ import { updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
-import { deleteStoredResponse, type IdempotentCall, runOnce } from '../idempotency/idempotency.ts'
+import { type IdempotentCall, releaseIdempotencyKeys, runOnce } from '../idempotency/idempotency.ts'
 import { admitFiles } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit } from './intake.ts'
@@ -230,7 +230,8 @@ function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string })
  * nothing if the key already belongs to another upload.
  */
 async function forget(tx: Tx, file: DirectUploadFile, upload: Upload): Promise<void> {
-  await deleteStoredResponse(tx, callOf(file, undefined), { upload_id: upload.id })
+  const { key, ...call } = callOf(file, undefined)
+  if (key !== undefined) await releaseIdempotencyKeys(tx, call, [key], { upload_id: upload.id })
 }
 
 function callOf({ actor, key }: DirectUploadFile, input: unknown): IdempotentCall {

@@ -12,7 +12,7 @@ import {
   storeIdempotentResponses
 } from '../idempotency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
-import { chargeQuota, planQuota, type QuotaOutcome } from '../limits/quotas.ts'
+import { chargeQuota, planQuota, type QuotaReservation } from '../limits/quotas.ts'
 import { type Admission, admitFiles } from './category-rules.ts'
 import { historyFactsOf, recordDeposits } from './deposit-records.ts'
 import { findOpenUploads, findOwnDeposits } from './earlier-deposits.ts'
@@ -176,7 +176,8 @@ async function takeIn(
   files: readonly Examined[]
 ): Promise<Buffer[]> {
   const claimed = await claimKeys(tx, deps, by, files)
-  const admitted = await applyRules(tx, deps, by, claimed)
+  const announced = claimed.map(({ deposit }) => deposit)
+  const admitted = accept(claimed, await admitFiles(tx, deps, by, announced))
   const fresh = await leaveOutEarlier(tx, deps, by, admitted)
   for (const file of fresh.filter(isAwaited)) {
     const { company_id, user_id } = by
@@ -244,14 +245,13 @@ async function claimKeys(
   return files.filter(({ answer, repeats }) => !answer && !repeats)
 }
 
-async function applyRules(
-  tx: Tx,
-  deps: Deps,
-  by: Depositor,
-  files: readonly Examined[]
-): Promise<Admitted[]> {
-  const announced = files.map(({ deposit }) => ({ ...deposit, category: deposit.category }))
-  const outcomes = await admitFiles(tx, deps, by, announced)
+/**
+ * Returns the files with what is found for each of them. Answers those for which an error is found.
+ */
+function accept<File extends Examined, Found extends object>(
+  files: readonly File[],
+  outcomes: readonly (Found | AppError)[]
+): (File & Found)[] {
   return files.flatMap((file, at) => {
     const outcome = outcomes[at]
     if (outcome && !(outcome instanceof AppError)) return [Object.assign(file, outcome)]
@@ -305,31 +305,20 @@ async function keepAndCharge(
   files: readonly Admitted[]
 ): Promise<{ charged: Charged[]; orphans: Buffer[] }> {
   const payer = { ...by, now: deps.clock() }
-  const planned = charge(files, await planQuota(tx, payer, files.map(needOf)))
+  const planned = accept(files, (await planQuota(tx, payer, files.map(needOf))).map(chargeOf))
   await keepFiles(tx, deps, planned.flatMap(keptOf))
-  const outcomes = await chargeQuota(
-    tx,
-    payer,
-    planned.map(needOf),
-    'deposit',
-    planned.map(({ charge }) => charge)
-  )
-  const charged = charge(planned, outcomes)
+  const plan = planned.map(({ charge }) => charge)
+  const outcomes = await chargeQuota(tx, payer, planned.map(needOf), 'deposit', plan)
+  const charged = accept(planned, outcomes.map(chargeOf))
   const givenUp = planned.filter(({ answer }) => answer).flatMap(keptOf)
   await giveUpFiles(tx, givenUp)
   return { charged, orphans: givenUp.map(({ tag }) => tag) }
 }
 
-type Charged = Admitted & { charge: Exclude<QuotaOutcome, AppError> }
+type Charged = Admitted & { charge: QuotaReservation }
 
-/** Returns the files for which a group pays, and answers the others. */
-function charge(files: readonly Admitted[], outcomes: readonly QuotaOutcome[]): Charged[] {
-  return files.flatMap((file, at) => {
-    const outcome = outcomes[at]
-    if (outcome && !(outcome instanceof AppError)) return [Object.assign(file, { charge: outcome })]
-    if (outcome) file.answer = outcome
-    return []
-  })
+function chargeOf(outcome: QuotaReservation | AppError) {
+  return outcome instanceof AppError ? outcome : { charge: outcome }
 }
 
 function needOf({ category, rules, deposit }: Admitted) {

@@ -43,24 +43,6 @@ export async function runOnce<Body extends object>(
 }
 
 /**
- * Frees the idempotency key of a call whose effect was undone, by deleting the stored response.
- * Does nothing if the call has no key, or if the response stored for the key is not `body`.
- */
-export async function deleteStoredResponse(
-  tx: Tx,
-  { actor, route, key }: Omit<IdempotentCall, 'input'>,
-  body: object
-): Promise<void> {
-  if (key === undefined) return
-  await deleteInCompany(tx, 'idempotency')
-    .where('actor', '=', actor)
-    .where('route', '=', route)
-    .where('key', '=', key)
-    .where('body', '=', JSON.stringify(body))
-    .execute()
-}
-
-/**
  * Deletes up to 1000 stored responses of idempotent calls that are older than a week. Returns
  * whether there may be more.
  */
@@ -246,18 +228,20 @@ export async function storeIdempotentResponses(
 }
 
 /**
- * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused
- * afterwards.
+ * Frees idempotency keys of calls that were refused or whose effect was undone. With `body`, frees
+ * only keys whose stored response is `body`.
  */
 export async function releaseIdempotencyKeys(
   tx: Tx,
   { actor, route }: CallsOfOne,
-  keys: string[]
+  keys: string[],
+  body?: object
 ): Promise<void> {
-  await sql`
-    delete from idempotency
-    where company_id = ${tx.companyId}::uuid and actor = ${actor}::uuid and route = ${route}
-      and key = any(${keys}::text[])`.execute(tx)
+  const own = deleteInCompany(tx, 'idempotency')
+    .where('actor', '=', actor)
+    .where('route', '=', route)
+    .where(sql<boolean>`key = any(${keys}::text[])`)
+  await (body ? own.where('body', '=', JSON.stringify(body)) : own).execute()
 }
 
 function isLockTimeout(error: unknown): boolean {

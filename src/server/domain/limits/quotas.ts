@@ -40,7 +40,7 @@ export interface QuotaNeed {
 }
 
 /** The group that pays for a need, as a reservation, or the error if no group has enough left. */
-export type QuotaOutcome = QuotaReservation | AppError
+type QuotaOutcome = QuotaReservation | AppError
 
 /**
  * Chooses a group of the person for each need: among the groups that allow its category and have
@@ -258,10 +258,10 @@ function sumsOf(outcomes: QuotaOutcome[]): QuotaReservation[] {
   return [...Map.groupBy(paid, ({ group_id }) => group_id)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, own]) =>
-      own.reduce((sum, { requests, bytes }) => ({
-        ...sum,
-        requests: sum.requests + requests,
-        bytes: sum.bytes + bytes
+      own.reduce((sum, each) => ({
+        ...each,
+        requests: sum.requests + each.requests,
+        bytes: sum.bytes + each.bytes
       }))
     )
 }
