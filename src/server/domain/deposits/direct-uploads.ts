@@ -1,6 +1,5 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
@@ -9,8 +8,7 @@ import { admitFiles } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit } from './intake.ts'
 import { openUpload } from './new-uploads.ts'
-import { encryptDigest } from './upload-digests.ts'
-import { completeUpload, discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
+import { discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
 
 /**
  * The caller of a `PUT /deposit` counts as disconnected after this many milliseconds without a
@@ -102,25 +100,6 @@ async function begin(
   const upload = await findUpload(tx, body.upload_id)
   if (!upload) throw new AppError('not_found', 'No such upload')
   return { kind: replayed ? 'known' : 'new', upload }
-}
-
-/**
- * Completes an upload after the last byte has arrived. After this function returns, the deposit
- * will be created even if the service crashes.
- */
-export async function finishDirectUpload(
-  deps: Deps,
-  upload: Upload,
-  sha256: Buffer
-): Promise<void> {
-  const sealed = encryptDigest(deps.keys, upload, sha256)
-  await inCompany(deps.db, upload.company_id, tx =>
-    updateById(tx, 'upload', upload.id)
-      .set({ original: sealed, stored: sealed })
-      .where('state', '=', 'uploading')
-      .execute()
-  )
-  await completeUpload(deps, upload)
 }
 
 /**

@@ -13,8 +13,8 @@ import {
   endUploadWithoutDeposit,
   findUpload,
   lockUpload,
+  markUploadSettled,
   reservedQuotaOf,
-  setUploadState,
   type Upload
 } from './uploads.ts'
 
@@ -188,7 +188,7 @@ async function record(
     if (current?.state !== 'received' || !current.original) return
     await keepFiles(tx, deps, [{ staged: current, size: current.size, tag, damaged }])
     await turnReservationIntoUsage(tx, reservedQuotaOf(current))
-    await setUploadState(tx, current, 'settled')
+    await markUploadSettled(tx, current)
     const original = decryptDigest(deps.keys, current, current.original)
     const kept = { stored, blobTag: tag, group_id: current.group_id }
     await recordDeposits(tx, deps, [{ ...current, original, kept, now: deps.clock() }])
