@@ -192,7 +192,9 @@ async function takeIn(
     by,
     fresh.filter(each => !isAwaited(each))
   )
-  const refused = claimed.flatMap(each => (isRefused(each) && each.key ? [each.key] : []))
+  const refused = claimed.flatMap(each =>
+    isRefused(each) && each.key !== undefined ? [each.key] : []
+  )
   if (refused.length > 0) await releaseIdempotencyKeys(tx, by, refused)
   await record(tx, deps, by, charged)
   const answers = claimed.flatMap(each => {
