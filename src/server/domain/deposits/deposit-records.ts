@@ -17,9 +17,8 @@ import { retentionEnd } from '../../../core/retention.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
 import { encryptOpenings } from '../evidence/sealed-openings.ts'
-import { type RequestStateToRecord, recordRequestStates } from '../history/requests.ts'
+import { finishWithLogs, type NewLeaf, type RequestStateToRecord } from '../finish-with-logs.ts'
 
 /** A deposit to record, and what the history shows about it. */
 export interface NewDepositRecord {
@@ -120,12 +119,8 @@ export async function recordDeposits(
     })
   }
   await insertRows(tx, rows)
-  const requests = await recordRequestStates(tx, deps, tx.companyId, rows.map(doneDraft))
-  await appendLeaves(
-    tx,
-    rows.map(({ leaf }) => leaf)
-  )
-  return requests
+  const leaves = rows.map(({ leaf }) => leaf)
+  return finishWithLogs(tx, deps, { states: rows.map(doneDraft), leaves })
 }
 
 /** What is stored of a deposit. */

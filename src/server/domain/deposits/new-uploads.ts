@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { recordRequestState } from '../history/requests.ts'
+import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { reserveQuota } from '../limits/quotas.ts'
 import { historyFactsOf } from './deposit-records.ts'
@@ -70,14 +70,15 @@ export async function openUpload(
       active_at: now
     })
     .execute()
-  const request = await recordRequestState(tx, deps, company_id, {
+  const state: RequestStateToRecord = {
     id: request_id,
     user_id,
     kind: 'deposit',
     state: 'uploading',
     created: now,
     facts: historyFactsOf(file, record_id)
-  })
+  }
+  const [request] = await finishWithLogs(tx, deps, { states: [state] })
   return { request, upload_id }
 }
 

@@ -4,7 +4,7 @@ import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type RequestStateToRecord, recordRequestState } from '../history/requests.ts'
+import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import {
   addFailedDepositToStatistics,
   releaseReservation,
@@ -148,12 +148,7 @@ export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer
     await updateById(tx, 'upload', upload.id)
       .set({ ...noWriter, state: 'received', ...(sealed && { original: sealed, stored: sealed }) })
       .execute()
-    await recordRequestState(
-      tx,
-      deps,
-      upload.company_id,
-      buildRequestStateToRecord(current, 'queued')
-    )
+    await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(current, 'queued')] })
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -243,9 +238,8 @@ export async function endUploadWithoutDeposit(
   await releaseReservation(tx, held)
   if (state === 'failed') await addFailedDepositToStatistics(tx, held)
   await markUploadSettled(tx, upload)
-  await recordRequestState(tx, deps, upload.company_id, {
-    ...buildRequestStateToRecord(upload, state),
-    code
+  await finishWithLogs(tx, deps, {
+    states: [{ ...buildRequestStateToRecord(upload, state), code }]
   })
 }
 
@@ -275,7 +269,7 @@ export function reservedQuotaOf(upload: Upload) {
 
 /**
  * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
- * the caller passes the result to `recordRequestState`.
+ * the caller passes the result to `finishWithLogs`.
  */
 export function buildRequestStateToRecord(
   upload: Upload,
@@ -314,6 +308,6 @@ export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined
       'request.facts as request_facts'
     ])
     .executeTakeFirst()
-  // as: the tables check the state columns, and recordRequestState() writes the facts
+  // as: the tables check the state columns, and finishWithLogs() writes the facts
   return row ? ({ ...row, company_id: tx.companyId } as Upload) : undefined
 }
