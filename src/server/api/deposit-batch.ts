@@ -15,8 +15,12 @@ import {
   maxFilesPerDepositBatch
 } from '../../contract/kit/limits.ts'
 import { toProblem } from '../../contract/kit/problems.ts'
-import { type BatchItemAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
-import { withMediaTypeByName } from '../domain/deposits/new-deposits.ts'
+import {
+  createDeposits,
+  type DepositAnswer,
+  depositKeyRoute,
+  withMediaTypeByName
+} from '../domain/deposits/intake.ts'
 import type { CompanyId, Deps, StagedFileId } from '../domain/deps.ts'
 import { newRandomId } from '../domain/ids.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
@@ -66,8 +70,8 @@ export function mountDepositBatch(app: Api): void {
         const { key, ...deposit } = each.item
         return [{ key, deposit: withMediaTypeByName(deposit), staged: each.staged }]
       })
-      const batch = { company_id, user_id, actor, items }
-      const answers = (await depositBatch(deps, batch)).values()
+      const by = { company_id, user_id, actor, route: depositKeyRoute }
+      const answers = (await createDeposits(deps, by, items)).values()
       const results = received.map(each =>
         resultOf(each instanceof AppError ? each : answers.next().value)
       )
@@ -206,7 +210,7 @@ async function stage(
   }
 }
 
-function resultOf(answer: BatchItemAnswer | undefined): object {
+function resultOf(answer: DepositAnswer | undefined): object {
   if (!answer) throw new Error('an item was left without an answer')
   if (!(answer instanceof AppError)) {
     return { ...answer.body, ...(answer.replayed ? { replayed: true } : {}) }

@@ -19,11 +19,10 @@ import {
   createFingerprintOnlyDeposit,
   type DirectUploadFile,
   type DirectUploadPlan,
-  finishDirectUpload,
   requireSameBytesAsFirstCall,
   waitForFinalState
 } from '../domain/deposits/direct-uploads.ts'
-import { recordUploadActivity, type Upload } from '../domain/deposits/uploads.ts'
+import { completeUpload, recordUploadActivity, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { readBody, writeBody } from './body-writer.ts'
@@ -166,7 +165,7 @@ async function receive(
     )
     if (end !== size) throw new Error('the body has another length than it said')
     const sha256 = hash.digest()
-    await finishDirectUpload(deps, upload, sha256)
+    await completeUpload(deps, upload, sha256)
     return sha256
   } catch (error) {
     // an `AppError` means that the connection broke or that the body was wrong

@@ -14,7 +14,7 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId } from '../ids.ts'
-import { chargeRequests } from '../limits/quotas.ts'
+import { chargeVerification } from '../limits/quotas.ts'
 import { consumeMailOrVerifyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
 import { type AuthenticatedCaller, apiKeyOrPersonIdOf } from '../sessions/sessions.ts'
 
@@ -231,7 +231,7 @@ async function recordCheck(
 ): Promise<string> {
   const company_id = person.company_id
   const charge = { company_id, user_id: person.id, requests: answers.length }
-  await chargeRequests(tx, { ...charge, kind: 'verify', now: at })
+  await chargeVerification(tx, { ...charge, now: at })
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
@@ -125,21 +126,23 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return inCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+  const read = (tx: Tx) => readRequestsById(tx, input, [input.id])
+  const request = (await inCompany(deps.db, input.company_id, read)).get(input.id)
+  if (!request) throw new AppError('not_found', 'No such request')
+  return request
 }
 
-/**
- * Reads a request (entry of the history) of a person in the transaction `tx`. Throws `not_found` if
- * the person has no such request.
- */
-export async function readRequest(
+/** Reads requests (entries of the history) of a person. Returns them by id. */
+export async function readRequestsById(
   tx: Tx,
-  { user_id, id }: { user_id: string; id: string }
-): Promise<ProcessedRequest> {
-  const row = await selectById(tx, 'request', id)
+  { user_id }: { user_id: string },
+  ids: readonly string[]
+): Promise<Map<string, ProcessedRequest>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectInCompany(tx, 'request')
     .selectAll()
     .where('user_id', '=', user_id)
-    .executeTakeFirst()
-  if (!row) throw new AppError('not_found', 'No such request')
-  return { ...requestOf(row), seq: row.seq }
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute()
+  return new Map(rows.map(row => [row.id, { ...requestOf(row), seq: row.seq }]))
 }
