@@ -130,7 +130,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     write: (upload: Upload, lock: UploadLock) => Promise<boolean>
   ): Promise<void> {
     const key = keyOf(upload)
-    using lock = await place.outside(() => locks.acquire(key, options))
+    using acquired = new DisposableStack() // the call may get no place after it has the lock
+    const lock = await place.outside(async () => acquired.use(await locks.acquire(key, options)))
     const held = await lease(upload, place)
     const writing = { lease: held, lock }
     writings.set(key, writing)
