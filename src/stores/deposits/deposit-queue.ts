@@ -23,7 +23,6 @@ import {
   hasEnded,
   type PictureChoice
 } from './deposit-states.ts'
-
 import type { Turn } from './deposit-turns.ts'
 
 /** Creates the queue of deposits. It sends a few files at a time. */
