@@ -412,7 +412,7 @@ export const doors: Record<string, string[]> = {
     'audit-history-reads.ts',
     'audit-list.ts'
   ],
-  'src/server/domain/evidence': ['company-keys.ts', 'log-leaves.ts', 'sealed-openings.ts'],
+  'src/server/domain/evidence': ['company-keys.ts', 'sealed-openings.ts'],
   'src/server/domain/events': ['event-streams.ts', 'events.ts'],
   'src/server/domain/history': ['request-export.ts', 'requests.ts'],
   'src/server/domain/imports': ['import-work.ts', 'imports.ts'],

@@ -4,14 +4,13 @@ import pg from 'pg'
  * How many statements of this process have locked the head (the newest entry) of a log. There is
  * one count for each kind of log.
  */
-export const logHeadLockCounts = { audit: 0, publish: 0, append: 0 }
+export const logHeadLockCounts = { audit: 0, log: 0 }
 
 type LogHeadStatement = keyof typeof logHeadLockCounts
 
 const texts: Record<LogHeadStatement, RegExp> = {
   audit: /insert into audit_head/,
-  publish: /update log_head set event_seq/,
-  append: /insert into log_leaf/
+  log: /update log_head set/
 }
 
 const plainRead = /^select (?!.* for (?:no key update|update|key share|share))/
@@ -21,10 +20,9 @@ const plainRead = /^select (?!.* for (?:no key update|update|key share|share))/
  * waits for rows that other transactions have locked.
  */
 const allowed: Record<LogHeadStatement, RegExp[]> = {
-  audit: [/^select set_config\('app\.company_id'/, texts.audit, texts.publish, texts.append],
+  audit: [/^select set_config\('app\.company_id'/, texts.audit, texts.log],
   // the answer that is kept for a repetition is in a row that the call has made itself
-  publish: [/^\s*update "?idempotency\b/, plainRead, texts.publish, texts.append],
-  append: [/^\s*update "?idempotency\b/, plainRead, texts.append]
+  log: [/^\s*update "?idempotency\b/, plainRead]
 }
 
 /**
@@ -40,7 +38,7 @@ export function guardLogHeadLocks(): void {
   prototype.query = function (this: pg.Client, ...all: unknown[]) {
     const [statement] = all
     const text = typeof statement === 'string' ? statement : String(Object(statement).text)
-    if (text === 'begin') latest.set(this, undefined)
+    if (text.startsWith('begin')) latest.set(this, undefined)
     if (text === 'commit' || text === 'rollback') latest.delete(this)
     const before = latest.get(this)
     if (before && !allowed[before].some(each => each.test(text))) {

@@ -131,28 +131,24 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
 
 interface DatabaseOfPool {
   pool: pg.Pool
-  database: Kysely<Database>
-  /** What a `Transaction` needs beside its executor. */
-  props: Omit<KyselyProps, 'executor'>
+  /** Kysely on this pool, as its transactions take it. */
+  kysely: KyselyProps
 }
 
 function queryPool(pool: pg.Pool): DatabaseOfPool {
   const dialect = new PostgresDialect({ pool: nameStatements(pool) })
   const config = { dialect }
-  return {
-    pool,
-    database: new Kysely<Database>(config),
-    props: { config, dialect, driver: dialect.createDriver() }
-  }
+  const executor = new Kysely<Database>(config).getExecutor()
+  return { pool, kysely: { config, dialect, driver: dialect.createDriver(), executor } }
 }
 
 /**
  * Returns the connections for short transactions or, with `isHeavy`, those for long reads. Only
  * modules of this folder may call this function.
  */
-export function kyselyOf(db: Db, { isHeavy = false } = {}): DatabaseOfPool {
+export function kyselyOf(db: Db, { isHeavy = false } = {}): KyselyProps {
   const { usual, heavy } = openedAs(db)
-  return isHeavy ? heavy : usual
+  return (isHeavy ? heavy : usual).kysely
 }
 
 /**

@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CompiledQuery, type KyselyProps, sql, Transaction } from 'kysely'
+import {
+  CompiledQuery,
+  type Dialect,
+  type Driver,
+  type KyselyProps,
+  sql,
+  Transaction,
+  TransactionBuilder
+} from 'kysely'
 import {
   type ConnectionConsumer,
   type ConnectionRequestOptions,
@@ -43,9 +51,10 @@ export function inCompany<T>(
   options: ConnectionRequestOptions = {}
 ): Promise<T> {
   const id = toCompanyId(company)
-  return inTransaction(db, id, options, async (props, slot) => {
+  // row-level security reads the setting
+  const begin = `begin; select set_config('app.company_id', '${id}', true)`
+  return inTransaction(db, { begin, consumer: id, options }, async (props, slot) => {
     const tx = new Tx(props, id, slot)
-    await tx.setCompany(id)
     const result = await run(tx)
     await tx.writeAuditEntries()
     return { result, effects: tx.effects }
@@ -57,7 +66,8 @@ export function inCompany<T>(
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>): Promise<T> {
-  return inTransaction(db, consumerForNoCompany, {}, async props => {
+  const how = { begin: 'begin', consumer: consumerForNoCompany, options: {} }
+  return inTransaction(db, how, async props => {
     const tx = new TxWithoutCompany(props)
     return { result: await run(tx), effects: tx.effects }
   })
@@ -106,14 +116,9 @@ export class Tx extends BaseTx {
     this.isContended = isContended
   }
 
-  /** Shows the transaction the rows of `company` only. Row-level security reads this setting. */
-  async setCompany(company: CompanyId): Promise<void> {
-    await sql`select set_config('app.company_id', ${company}, true)`.execute(this)
-  }
-
   /**
-   * Adds an entry to the audit log of `company`. The statement runs last, because it locks a row that
-   * all changes of the company need.
+   * Adds an entry to the audit log of `company`. The statement runs at the end, because it locks a
+   * row that all changes of the company need.
    */
   addAuditEntry(company: CompanyId, statement: Statement): void {
     if (!this.#mayAudit) throw new Error('the audit head is locked before the log head')
@@ -121,10 +126,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Writes the entries that `addAuditEntry` has collected. Runs at the end of the transaction, or
-   * earlier just before the evidence log's head is locked: every transaction locks the head of the
-   * audit log first, and several heads in the order of their companies, so that no two transactions
-   * wait for each other.
+   * Writes the entries that `addAuditEntry` has collected, and allows no further ones. Called by
+   * `finishWithLogs`, and otherwise before the commit. Locks the heads of several audit logs in the
+   * order of their companies, so that no two transactions wait for each other.
    */
   async writeAuditEntries(): Promise<void> {
     this.#mayAudit = false
@@ -132,10 +136,14 @@ export class Tx extends BaseTx {
     for (const { company, statement } of entries.toSorted((a, b) =>
       a.company < b.company ? -1 : 1
     )) {
-      if (company !== this.companyId) await this.setCompany(company)
+      if (company !== this.companyId) await this.#setCompany(company)
       await this.raw(statement)
-      if (company !== this.companyId) await this.setCompany(this.companyId)
+      if (company !== this.companyId) await this.#setCompany(this.companyId)
     }
+  }
+
+  async #setCompany(company: CompanyId): Promise<void> {
+    await sql`select set_config('app.company_id', ${company}, true)`.execute(this)
   }
 }
 
@@ -151,21 +159,21 @@ const retryable = ['40001', '40P01']
 
 async function inTransaction<T>(
   db: Db,
-  consumer: ConnectionConsumer,
-  how: ConnectionRequestOptions,
+  how: { begin: string; consumer: ConnectionConsumer; options: ConnectionRequestOptions },
   run: (
     props: KyselyProps,
     slot: ConnectionSlot
   ) => Promise<{ result: T; effects: readonly (() => void)[] }>
 ): Promise<T> {
   for (let retries = 0; ; retries++) {
-    const slot = await connectionAllocatorOf(db).take(consumer, how)
+    const slot = await connectionAllocatorOf(db).take(how.consumer, how.options)
     let hasBegun = false
     try {
-      const kysely = kyselyOf(db, how)
-      const { result, effects } = await kysely.database.transaction().execute(transaction => {
+      const kysely = kyselyOf(db, how.options)
+      const props = { ...kysely, driver: driverThatBeginsWith(how.begin, kysely.dialect) }
+      const { result, effects } = await new TransactionBuilder(props).execute(transaction => {
         hasBegun = true
-        return run({ ...kysely.props, executor: transaction.getExecutor() }, slot)
+        return run({ ...props, executor: transaction.getExecutor() }, slot)
       })
       for (const effect of effects) effect()
       return result
@@ -180,10 +188,25 @@ async function inTransaction<T>(
   }
 }
 
+/** Makes a driver whose transactions begin with `begin`: several statements in one round trip. */
+function driverThatBeginsWith(begin: string, dialect: Dialect): Driver {
+  const driver = dialect.createDriver()
+  driver.beginTransaction = async connection => {
+    try {
+      await connection.executeQuery(CompiledQuery.raw(begin))
+    } catch (error) {
+      // the first statement may have begun it; a connection that cannot roll back is closed
+      await driver.rollbackTransaction(connection).catch(() => undefined)
+      throw error
+    }
+  }
+  return driver
+}
+
 /**
  * Returns the `code` of an error, which is the SQLSTATE if PostgreSQL reported the error. Returns
  * an empty string if the error has no code.
  */
-export function sqlStateOf(error: unknown): string {
+function sqlStateOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -141,18 +141,15 @@ async function readPlace<DB, TB extends keyof DB>(
   { keys }: Order
 ): Promise<string[]> {
   const texts = sql<string[]>`array[${sql.join(keys.map(key => sql`${key}::text`))}]`
-  const found = await Promise.all(
-    parts.map(part =>
-      part
-        .where(id, '=', cursor as never) // as: an id is a text, whatever the table
-        .select(texts.as('place'))
-        .$castTo<{ place: string[] }>()
-        .executeTakeFirst()
-    )
-  )
-  const row = found.find(each => each !== undefined)
-  if (!row) throw new AppError('not_found', 'The cursor names no item of the list')
-  return row.place
+  for (const part of parts) {
+    const row = await part
+      .where(id, '=', cursor as never) // as: an id is a text, whatever the table
+      .select(texts.as('place'))
+      .$castTo<{ place: string[] }>()
+      .executeTakeFirst()
+    if (row) return row.place
+  }
+  throw new AppError('not_found', 'The cursor names no item of the list')
 }
 
 /**

@@ -107,10 +107,9 @@ export async function getUserUsage(
   return inCompany(deps.db, company_id, async tx => {
     const member = await readMember(tx, deps, id)
     const ids = member.groups.map(group => group.id)
-    const [groups, { total, own }] = await Promise.all([
-      readGroupsById(tx, deps, ids),
-      readUsageOfPersonAndGroups(tx, { company_id, user_id: id, now: deps.clock() })
-    ])
+    const groups = await readGroupsById(tx, deps, ids)
+    const query = { company_id, user_id: id, now: deps.clock() }
+    const { total, own } = await readUsageOfPersonAndGroups(tx, query)
     const none = { requests_used: 0, storage_used: 0 }
     return { total, groups: groups.map(group => ({ ...group, own: own.get(group.id) ?? none })) }
   })
@@ -127,15 +126,16 @@ export async function countMembers(
 ): Promise<number> {
   const filter = 'filter' in wanted ? wanted.filter : {}
   if (filter.group !== undefined) await requireGroup(tx, filter.group)
-  const counts = peopleOf(tx, deps, filter).map(people => {
-    const named =
-      'ids' in wanted ? sql<boolean>`person.id = any (${wanted.ids}::uuid[])` : undefined
-    return matching(tx, named ? people.where(named) : people, filter)
+  const named = 'ids' in wanted ? sql<boolean>`person.id = any (${wanted.ids}::uuid[])` : undefined
+  let sum = 0
+  for (const people of peopleOf(tx, deps, filter)) {
+    const { count } = await matching(tx, named ? people.where(named) : people, filter)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
-  })
-  return (await Promise.all(counts)).reduce((sum, { count }) => sum + count, 0)
+    sum += count
+  }
+  return sum
 }
 
 /**
@@ -269,30 +269,26 @@ function matching(tx: Tx, people: People, filter: MemberFilter) {
 export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
   const idsOf = (isWaiting: boolean) =>
     found.flatMap(({ id, state }) => ((state === 'waiting') === isWaiting ? [id] : []))
-  const [accounts, signUps] = await Promise.all([
-    readAccounts(tx, idsOf(false)),
-    readSignUps(tx, idsOf(true))
-  ])
+  const accounts = await readAccounts(tx, idsOf(false))
+  const signUps = await readSignUps(tx, idsOf(true))
   const members = new Map([...accounts, ...signUps].map(member => [member.id, member]))
   return found.flatMap(({ id }) => members.get(id) ?? [])
 }
 
 async function readAccounts(tx: Tx, ids: readonly string[]): Promise<Member[]> {
   if (ids.length === 0) return []
-  const [rows, memberships] = await Promise.all([
-    selectInCompany(tx, 'user')
-      .where(sql<boolean>`id = any (${ids}::uuid[])`)
-      .where('deleted_at', 'is', null)
-      .select(['id', 'version', 'username', 'email', 'locale', 'state', 'disabled', 'permissions'])
-      .select(['created_at', 'last_seen_at'])
-      .execute(),
-    selectInCompany(tx, 'group_user')
-      .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_user.group_id'))
-      .where(sql<boolean>`group_user.user_id = any (${ids}::uuid[])`)
-      .orderBy('group.search')
-      .select(['group_user.user_id', 'group.id', 'group.name'])
-      .execute()
-  ])
+  const rows = await selectInCompany(tx, 'user')
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .where('deleted_at', 'is', null)
+    .select(['id', 'version', 'username', 'email', 'locale', 'state', 'disabled', 'permissions'])
+    .select(['created_at', 'last_seen_at'])
+    .execute()
+  const memberships = await selectInCompany(tx, 'group_user')
+    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_user.group_id'))
+    .where(sql<boolean>`group_user.user_id = any (${ids}::uuid[])`)
+    .orderBy('group.search')
+    .select(['group_user.user_id', 'group.id', 'group.name'])
+    .execute()
   const groups = Map.groupBy(memberships, ({ user_id }) => user_id)
   return rows.map(({ created_at, last_seen_at, permissions, ...row }) => ({
     ...row,

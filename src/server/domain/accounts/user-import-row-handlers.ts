@@ -22,9 +22,8 @@ export const userImportRowHandlers: ImportRowHandlers = {
   needs: neededGroups,
   keep: keepGroups,
   async apply(tx, deps, work, slice) {
-    // sent together, and run in this order
-    const parts = [createPeople(tx, deps, work, slice), changePeople(tx, work, slice)]
-    const missed = (await Promise.all(parts)).flat()
+    const created = await createPeople(tx, deps, work, slice)
+    const missed = [...created, ...(await changePeople(tx, work, slice))]
     if (missed.length > 0) await refuseMissed(tx, work, missed)
     return missed
   },

@@ -156,20 +156,16 @@ export async function readOwnAccount(
   person: AuthenticatedCaller
 ): Promise<OwnAccount> {
   const { company_id, id, pending, permissions } = person
-  const asked = tx
+  const row = await tx
     .selectFrom(pending ? 'signup' : 'user')
     .where('company_id', '=', company_id)
     .where('id', '=', id)
     .select(['email', 'username', 'locale'])
     .executeTakeFirst()
-  // sent together, because waiting for each result would take a round trip
-  const [row, groups, usage] = await Promise.all([
-    asked,
-    pending ? [] : readFeatures(tx, company_id, id),
-    pending
-      ? undefined
-      : readUsageOfPersonAndGroups(tx, { company_id, user_id: id, now: deps.clock() })
-  ])
+  const groups = pending ? [] : await readFeatures(tx, company_id, id)
+  const usage = pending
+    ? undefined
+    : await readUsageOfPersonAndGroups(tx, { company_id, user_id: id, now: deps.clock() })
   // the sign-up was confirmed or deleted after the caller was authenticated
   if (!row && pending) return readOwnAccount(tx, deps, tenant, { ...person, pending: false })
   if (!row) throw new AppError('unauthenticated', 'The sign-up is over')

@@ -51,8 +51,8 @@ interface AuditedChange {
  * Records a change in the audit log of the changed company. Records nothing if `before` and `after`
  * are given and equal. If the actor belongs to another company, also adds an entry without the
  * changed fields to the log of the actor's company. The entries are written at the end of the
- * transaction, or earlier by a call of `recordRequestState`. After such a call, `addAuditEntry`
- * throws, because a transaction must lock the audit log before the evidence log.
+ * transaction, by `finishWithLogs` or by `inCompany`. After a call of `finishWithLogs` this throws,
+ * because a transaction must lock the audit log before the evidence log.
  */
 export function addAuditEntry(
   tx: Tx,

@@ -313,10 +313,7 @@ async function readOtherCompanies(
 
 async function readOtherCompany(deps: Pick<Deps, 'db'>, id: CompanyId, people: string[]) {
   return inCompany(deps.db, id, async tx => {
-    const [company, named] = await Promise.all([
-      readNamesOfKind(tx, 'company', [id], 'en'),
-      readNamesOfKind(tx, 'user', people, 'en')
-    ])
-    return { name: company.get(id) ?? '', people: named }
+    const company = await readNamesOfKind(tx, 'company', [id], 'en')
+    return { name: company.get(id) ?? '', people: await readNamesOfKind(tx, 'user', people, 'en') }
   })
 }

@@ -121,10 +121,12 @@ export async function collectAttentionOfAllCompanies(
 async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise<Findings> {
   const now = deps.clock()
   try {
-    const found = await inCompany(deps.db, company_id, tx =>
-      Promise.all(checks.map(({ find }) => find(tx, deps, now)))
-    )
-    return { items: bySeverity(found.flat()), unchecked: [] }
+    const found = await inCompany(deps.db, company_id, async tx => {
+      const items: AttentionItem[] = []
+      for (const { find } of checks) items.push(...(await find(tx, deps, now)))
+      return items
+    })
+    return { items: bySeverity(found), unchecked: [] }
   } catch {
     // an error ends the transaction, and with it the checks that work
     return runChecks(

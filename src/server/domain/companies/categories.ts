@@ -348,20 +348,20 @@ async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise
  * use it.
  */
 async function countUses(tx: Tx, id: string): Promise<{ deposits: number; groups: number }> {
-  const [deposits, groups] = await Promise.all([
-    // deposits of small files and of fingerprints have no upload
-    sql<{ count: number }>`
-      select (
-        select count(*) from deposit where company_id = ${tx.companyId} and category_id = ${id}
-      ) + (
-        select count(*) from upload
-        where company_id = ${tx.companyId} and category_id = ${id} and not exists (
-          select from deposit
-          where deposit.company_id = upload.company_id and deposit.request_id = upload.request_id
-        )
-      ) as count`.execute(tx),
-    countRows(selectInCompany(tx, 'group_category').where('category_id', '=', id))
-  ])
+  // deposits of small files and of fingerprints have no upload
+  const deposits = await sql<{ count: number }>`
+    select (
+      select count(*) from deposit where company_id = ${tx.companyId} and category_id = ${id}
+    ) + (
+      select count(*) from upload
+      where company_id = ${tx.companyId} and category_id = ${id} and not exists (
+        select from deposit
+        where deposit.company_id = upload.company_id and deposit.request_id = upload.request_id
+      )
+    ) as count`.execute(tx)
+  const groups = await countRows(
+    selectInCompany(tx, 'group_category').where('category_id', '=', id)
+  )
   return { deposits: deposits.rows[0]?.count ?? 0, groups }
 }
 

@@ -57,10 +57,8 @@ export async function listCompanies(
       if (state === undefined) return found
       return found.where('company.disabled', state === 'active' ? 'is' : 'is not', null)
     })
-    const [usage, domains] = await Promise.all([
-      readUsage(tx, items, deps.clock()),
-      readFirstDomains(tx, items)
-    ])
+    const usage = await readUsage(tx, items, deps.clock())
+    const domains = await readFirstDomains(tx, items)
     const used = (id: string) =>
       usage.get(id) ?? { people: 0, documents: 0, storage: 0, requests: 0 }
     const domainsOf = (id: string) => domains.get(id) ?? { domains: [], domain_count: 0 }
@@ -127,15 +125,14 @@ export async function getCompany(
   company_id: CompanyId
 ): Promise<CompanyDetails> {
   return inCompany(deps.db, company_id, async tx => {
-    const [company, people, waiting] = await Promise.all([
-      readCompany(tx),
-      selectInCompany(tx, 'user')
-        .where('deleted_at', 'is', null)
-        .groupBy('state')
-        .select(['state', sql<number>`count(*)`.as('count')])
-        .execute(),
-      countRows(selectInCompany(tx, 'signup').where('expires_at', '>', deps.clock()))
-    ])
+    const company = await readCompany(tx)
+    const people = await selectInCompany(tx, 'user')
+      .where('deleted_at', 'is', null)
+      .groupBy('state')
+      .select(['state', sql<number>`count(*)`.as('count')])
+      .execute()
+    const signUps = selectInCompany(tx, 'signup').where('expires_at', '>', deps.clock())
+    const waiting = await countRows(signUps)
     const countOf = (state: string) => people.find(each => each.state === state)?.count ?? 0
     return {
       ...company,
@@ -151,20 +148,18 @@ export async function getCompany(
 
 /** Returns the company of the transaction, with its first 100 domains. */
 export async function readCompany(tx: Tx): Promise<Company> {
-  const [row, domains, domain_count] = await Promise.all([
-    tx
-      .selectFrom('company')
-      .where('id', '=', tx.companyId)
-      .select(['id', 'name', 'version', 'created_at', 'disabled', 'demo'])
-      .executeTakeFirstOrThrow(),
-    selectInCompany(tx, 'domain')
-      .select(['id', 'host', sql<boolean>`verified_at is not null`.as('verified')])
-      .orderBy('verified', 'desc')
-      .orderBy('host')
-      .limit(mostDomains)
-      .execute(),
-    countRows(selectInCompany(tx, 'domain'))
-  ])
+  const row = await tx
+    .selectFrom('company')
+    .where('id', '=', tx.companyId)
+    .select(['id', 'name', 'version', 'created_at', 'disabled', 'demo'])
+    .executeTakeFirstOrThrow()
+  const domains = await selectInCompany(tx, 'domain')
+    .select(['id', 'host', sql<boolean>`verified_at is not null`.as('verified')])
+    .orderBy('verified', 'desc')
+    .orderBy('host')
+    .limit(mostDomains)
+    .execute()
+  const domain_count = await countRows(selectInCompany(tx, 'domain'))
   return companyOf({ ...row, is_demo: row.demo !== null }, { domains, domain_count })
 }
 

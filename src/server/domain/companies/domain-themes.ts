@@ -204,26 +204,24 @@ function versionsOf(tx: Tx, domain_id: string) {
 }
 
 async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
-  const [row, stored] = await Promise.all([
-    selectById(tx, 'domain', id)
-      .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain.draft_by'))
-      .select([
-        'domain.theme',
-        'domain.theme_number',
-        'domain.themes_version',
-        'domain.created_at',
-        'domain.draft',
-        'domain.draft_at',
-        'domain.draft_by',
-        'user.username'
-      ])
-      .executeTakeFirst(),
-    versionsOf(tx, id)
-      .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain_theme.published_by'))
-      .select(['number', 'published_at', 'published_by', 'restored', 'user.username'])
-      .orderBy('number', 'desc')
-      .execute()
-  ])
+  const row = await selectById(tx, 'domain', id)
+    .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain.draft_by'))
+    .select([
+      'domain.theme',
+      'domain.theme_number',
+      'domain.themes_version',
+      'domain.created_at',
+      'domain.draft',
+      'domain.draft_at',
+      'domain.draft_by',
+      'user.username'
+    ])
+    .executeTakeFirst()
+  const stored = await versionsOf(tx, id)
+    .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain_theme.published_by'))
+    .select(['number', 'published_at', 'published_by', 'restored', 'user.username'])
+    .orderBy('number', 'desc')
+    .execute()
   if (!row) throw domainNotFoundError()
   const first = {
     number: row.theme_number,

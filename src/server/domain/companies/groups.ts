@@ -348,17 +348,14 @@ async function countUses(
 ): Promise<{ users: number; keys: number; deposits: number; requests: number }> {
   const countOf = (table: 'group_user' | 'api_key' | 'upload') =>
     countRows(selectInCompany(tx, table).where('group_id', '=', id))
-  const charged = selectInCompany(tx, 'usage')
+  const members = await countOf('group_user')
+  const keys = await countOf('api_key')
+  const deposits = await countOf('upload')
+  const requests = await selectInCompany(tx, 'usage')
     .where('group_id', '=', id)
     .where('kind', '=', 'requests')
     .select(sql<number>`coalesce(sum(used + reserved), 0)::bigint`.as('count'))
     .executeTakeFirstOrThrow()
-  const [members, keys, deposits, requests] = await Promise.all([
-    countOf('group_user'),
-    countOf('api_key'),
-    countOf('upload'),
-    charged
-  ])
   return {
     // the accounts of the company's keys are members, but no people
     users: members - keys,

@@ -17,9 +17,8 @@ import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
 import { encryptAndStoreOpenings } from '../evidence/sealed-openings.ts'
-import { type RequestStateToRecord, recordRequestStates } from '../history/requests.ts'
+import { finishWithLogs, type NewLeaf, type RequestStateToRecord } from '../finish-with-logs.ts'
 
 /** A deposit to record, and what the history shows about it. */
 export interface NewDepositRecord {
@@ -155,9 +154,7 @@ export async function recordDeposits(
     drafts.push(doneDraft(record, leaf.hash))
     newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
-  const requests = await recordRequestStates(tx, deps, tx.companyId, drafts)
-  await appendLeaves(tx, newLeaves)
-  return requests
+  return finishWithLogs(tx, deps, { states: drafts, leaves: newLeaves })
 }
 
 /**

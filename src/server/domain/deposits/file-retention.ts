@@ -3,7 +3,7 @@ import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/comp
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type RequestStateToRecord, recordRequestStates } from '../history/requests.ts'
+import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { subtractStorage } from '../limits/quotas.ts'
 import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 
@@ -37,15 +37,11 @@ export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Prom
         return group_id === null ? [] : [{ group_id, user_id, bytes }]
       })
     )
-    await recordRequestStates(
-      tx,
-      deps,
-      company_id,
-      due.map(({ request }) => ({
-        ...request,
-        facts: { ...request.facts, erased: now.toISOString() }
-      }))
-    )
+    const states = due.map(({ request }) => ({
+      ...request,
+      facts: { ...request.facts, erased: now.toISOString() }
+    }))
+    await finishWithLogs(tx, deps, { states })
     return { count: due.length, unused: freed.unused }
   })
   await deleteFilesIfUnreferenced(deps, company_id, unused)
@@ -87,7 +83,7 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
       kind: 'deposit' as const,
       state: 'done' as const,
       created: row.created_at,
-      facts: row.facts as RequestStateToRecord['facts'] // as: written by recordRequestStates
+      facts: row.facts as RequestStateToRecord['facts'] // as: written by finishWithLogs
     }
     return [{ id: row.id, user_id: row.user_id, group_id: row.group_id, tag, request }]
   })

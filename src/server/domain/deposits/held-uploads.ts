@@ -1,7 +1,7 @@
 import { countRows, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { recordRequestState } from '../history/requests.ts'
+import { finishWithLogs } from '../finish-with-logs.ts'
 import { buildRequestStateToRecord, findUpload } from './uploads.ts'
 
 /**
@@ -70,7 +70,7 @@ export async function scheduleHeldUploadRetry(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, row.id))
     if (!upload) return false
-    await recordRequestState(tx, deps, company_id, buildRequestStateToRecord(upload, 'processing'))
+    await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(upload, 'processing')] })
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

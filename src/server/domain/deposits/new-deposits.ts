@@ -13,7 +13,8 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { type RequestStateToRecord, readRequest, recordRequestState } from '../history/requests.ts'
+import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
+import { readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
@@ -209,14 +210,15 @@ export async function createUpload(
       active_at: now
     })
     .execute()
-  const request = await recordRequestState(tx, deps, company_id, {
+  const state: RequestStateToRecord = {
     id: request_id,
     user_id,
     kind: 'deposit',
     state: 'uploading',
     created: now,
     facts: historyFactsOf(planned, record_id)
-  })
+  }
+  const [request] = await finishWithLogs(tx, deps, { states: [state] })
   return { request, upload_id }
 }
 

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { recordRequestState } from '../history/requests.ts'
+import { finishWithLogs } from '../finish-with-logs.ts'
 import { type LeaseSettings, releaseLease, renewLease, takeNextLease } from '../leases/leases.ts'
 import { turnReservationIntoUsage } from '../limits/quotas.ts'
 import { readNamesForRecord, recordDeposit } from './deposit-records.ts'
@@ -118,12 +118,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
     })
     const upload = claimed && (await findUpload(tx, claimed.id))
     if (upload && upload.request_state !== 'processing') {
-      await recordRequestState(
-        tx,
-        deps,
-        company_id,
-        buildRequestStateToRecord(upload, 'processing')
-      )
+      await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(upload, 'processing')] })
     }
     return upload
   })
@@ -145,10 +140,8 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     const set = next ? { failure } : { failure, state: 'held', held_at: now }
     await releaseLease(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
-    await recordRequestState(tx, deps, company_id, {
-      ...buildRequestStateToRecord(current, 'processing'),
-      code: 'held'
-    })
+    const state = buildRequestStateToRecord(current, 'processing')
+    await finishWithLogs(tx, deps, { states: [{ ...state, code: 'held' }] })
   })
   const facts = { company: company_id, request: request_id, attempts, err: error }
   if (seconds === undefined)

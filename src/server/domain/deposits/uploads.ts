@@ -4,7 +4,7 @@ import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type RequestStateToRecord, recordRequestState } from '../history/requests.ts'
+import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import {
   addFailedDepositToStatistics,
   releaseReservation,
@@ -143,12 +143,7 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setUploadState(tx, upload, 'received')
-    await recordRequestState(
-      tx,
-      deps,
-      upload.company_id,
-      buildRequestStateToRecord(current, 'queued')
-    )
+    await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(current, 'queued')] })
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -238,9 +233,8 @@ export async function endUploadWithoutDeposit(
   await releaseReservation(tx, held)
   if (state === 'failed') await addFailedDepositToStatistics(tx, held)
   await setUploadState(tx, upload, 'settled')
-  await recordRequestState(tx, deps, upload.company_id, {
-    ...buildRequestStateToRecord(upload, state),
-    code
+  await finishWithLogs(tx, deps, {
+    states: [{ ...buildRequestStateToRecord(upload, state), code }]
   })
 }
 
@@ -278,7 +272,7 @@ export function reservedQuotaOf(upload: Upload) {
 
 /**
  * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
- * the caller passes the result to `recordRequestState`.
+ * the caller passes the result to `finishWithLogs`.
  */
 export function buildRequestStateToRecord(
   upload: Upload,
@@ -317,6 +311,6 @@ export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined
       'request.facts as request_facts'
     ])
     .executeTakeFirst()
-  // as: the tables check the state columns, and recordRequestState() writes the facts
+  // as: the tables check the state columns, and finishWithLogs() writes the facts
   return row ? ({ ...row, company_id: tx.companyId } as Upload) : undefined
 }

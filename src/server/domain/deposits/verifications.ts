@@ -12,7 +12,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { recordRequestState } from '../history/requests.ts'
+import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId } from '../ids.ts'
 import { chargeRequests } from '../limits/quotas.ts'
 import { consumeMailOrVerifyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
@@ -238,7 +238,7 @@ async function recordCheck(
   const finding = only?.findings[0]
   const own = answers.find(answer => answer.own)?.own
   const name = own && (await nameOfDeposit(tx, own.request_id))
-  const request = await recordRequestState(tx, deps, company_id, {
+  const state: RequestStateToRecord = {
     id: newId(deps),
     user_id: person.id,
     kind: 'verify',
@@ -254,6 +254,7 @@ async function recordCheck(
       ...(only ? { verdict: only.verdict } : {}),
       ...(finding ? { match: finding.match, leaf_hash: finding.leaf_hash } : {})
     }
-  })
+  }
+  const [request] = await finishWithLogs(tx, deps, { states: [state] })
   return request.id
 }

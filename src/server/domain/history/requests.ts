@@ -1,131 +1,11 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { foldText } from '../../../core/text/search-words.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery } from '../../db/joins.ts'
 import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { requestOf } from '../finish-with-logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-
-type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
-
-/** The new state of a request (entry of the history), before it gets its sequence number. */
-export interface RequestStateToRecord {
-  id: string
-  user_id: string
-  kind: ProcessedRequest['kind']
-  state: ProcessedRequest['state']
-  code?: string
-  created: Date
-  facts: Facts
-}
-
-/**
- * Writes the new state of a request (entry of the history) and an event that reports it, both with
- * the company's next sequence number. Returns the request with this number. Locks the row that
- * stores the last sequence number, so the transaction must lock no other row afterwards.
- */
-export async function recordRequestState(
-  tx: Tx,
-  deps: Pick<Deps, 'signals' | 'clock'>,
-  company_id: CompanyId,
-  draft: RequestStateToRecord
-): Promise<ProcessedRequest> {
-  const [request] = await recordRequestStates(tx, deps, company_id, [draft])
-  if (!request) throw new Error('a state was recorded and not returned')
-  return request
-}
-
-/**
- * Writes the new states of several requests (entries of the history) in the given order, with one
- * statement. Does for each what `recordRequestState` does for one. Returns the requests in the same
- * order.
- */
-export async function recordRequestStates(
-  tx: Tx,
-  deps: Pick<Deps, 'signals' | 'clock'>,
-  company_id: CompanyId,
-  drafts: readonly RequestStateToRecord[]
-): Promise<ProcessedRequest[]> {
-  const wires = drafts.map(draft =>
-    wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
-  )
-  const of = <Value>(read: (draft: RequestStateToRecord) => Value) => drafts.map(read)
-  await tx.writeAuditEntries()
-  const result = await tx.raw<{ seq: number }>({
-    text: recordStatesSql,
-    values: [
-      company_id,
-      deps.clock(),
-      drafts.length,
-      of(draft => draft.id),
-      of(draft => draft.user_id),
-      of(draft => draft.kind),
-      of(draft => draft.state),
-      of(draft => draft.code ?? null),
-      of(draft => draft.created),
-      of(draft => JSON.stringify(draft.facts)),
-      wires.map(wire => JSON.stringify(wire)),
-      of(draft => (draft.facts.name === undefined ? null : foldText(draft.facts.name))),
-      of(draft => draft.facts.category_id ?? null)
-    ]
-  })
-  const last = result[0]?.seq
-  if (last === undefined) throw new Error(`company ${company_id} has no log head`)
-  const users = new Set(of(draft => draft.user_id))
-  tx.afterCommit(() => {
-    for (const user of users) deps.signals.events.send({ company: company_id, user })
-  })
-  return wires.map((wire, at) => ({ ...wire, seq: last - wires.length + 1 + at }))
-}
-
-const recordStatesSql = `
-  with head as (
-    update log_head set event_seq = event_seq + $3::bigint where company_id = $1
-    returning event_seq as last
-  ), change as (
-    select head.last - $3::bigint + nth as seq, given.*
-    from head, unnest(
-      $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[],
-      $11::jsonb[], $12::text[], $13::uuid[]
-    ) with ordinality as given (
-      id, user_id, kind, state, code, created_at, facts, payload, search_name, category_id, nth
-    )
-  ), changed as (
-    insert into request (
-      company_id, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
-    )
-    select $1, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
-    from change
-    on conflict (company_id, id) do update
-      set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts,
-          search_name = excluded.search_name, category_id = excluded.category_id
-  ), recorded as (
-    insert into event (company_id, seq, user_id, request_id, payload, created_at)
-    select $1, seq, user_id, id, payload || jsonb_build_object('seq', seq), $2 from change
-  )
-  select last as seq from head`
-
-interface Row {
-  id: string
-  kind: string
-  state: string
-  code: string | null
-  created_at: Date
-  facts: Record<string, unknown>
-}
-
-function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequest, 'seq'> {
-  const { id, kind, state, code, created_at, facts } = row
-  return {
-    id,
-    kind: kind as ProcessedRequest['kind'], // as: both columns are checked by the table
-    created: created_at.toISOString(),
-    state: state as ProcessedRequest['state'],
-    ...(code === null ? {} : { code }),
-    ...facts
-  }
-}
 
 /** Selects requests (entries of the history). The period includes `from` and excludes `to`. */
 export interface RequestFilter {
@@ -181,7 +61,7 @@ export async function readRequests(
     filtered(rows, input).selectAll()
   )
   const requests = items.map(row => ({
-    ...wireOf(row),
+    ...requestOf(row),
     seq: row.seq,
     ...(isWhole ? { user_id: row.user_id } : {})
   }))
@@ -259,5 +139,5 @@ export async function readRequest(
     .where('user_id', '=', user_id)
     .executeTakeFirst()
   if (!row) throw new AppError('not_found', 'No such request')
-  return { ...wireOf(row), seq: row.seq }
+  return { ...requestOf(row), seq: row.seq }
 }

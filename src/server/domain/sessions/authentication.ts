@@ -1,10 +1,8 @@
-import { sql } from 'kysely'
 import { toDisabledState } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { updateById } from '../../db/company-queries.ts'
-import { joinInCompany } from '../../db/joins.ts'
 import type { DisabledMark } from '../../db/schema.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed, recordSessionUse } from './sessions.ts'
@@ -42,8 +40,10 @@ export async function authenticate(
   const claims = await deps.tokens.read(tenant, token, deps.clock())
   inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
-  const found = await findSession(deps, { company_id, ...claims }, { caller: inFlight?.caller })
-  if (!found) throw sessionEndedError()
+  const values = [company_id, [claims.session_id]]
+  const read = (tx: Tx) => tx.raw<SessionRow>({ text: sessionsSql, values })
+  const [found] = await inCompany(deps.db, company_id, read, { caller: inFlight?.caller })
+  if (found?.user_id !== claims.user_id || !isLive(found, deps.clock())) throw sessionEndedError()
   refuseDisabled(found)
   await recordSessionUse(deps, { company_id, ...claims, last_seen_at: found.last_seen_at })
   return {
@@ -75,7 +75,7 @@ async function authenticateKey(
   inFlight: InFlight | undefined
 ): Promise<AuthenticatedCaller> {
   const hash = hashApiKey(secret)
-  const read = (tx: Tx) => keyWithHash(tx, { company_id, hash: hash ?? Buffer.alloc(0) }).execute()
+  const read = (tx: Tx) => tx.raw<SessionRow>({ text: keyOfHashSql, values: [company_id, hash] })
   const [found] = hash
     ? await inCompany(deps.db, company_id, read, { caller: inFlight?.caller })
     : []
@@ -83,10 +83,10 @@ async function authenticateKey(
   if (!found || !isLive(found, now)) {
     throw new AppError('unauthenticated', 'The key is unknown here, revoked or expired')
   }
-  const { id, user_id, scopes, expires_at, last_used_at } = found
+  const { id, user_id, scopes, expires_at, last_seen_at } = found
   inFlight?.countPerson(id)
   refuseDisabled(found)
-  if (now.getTime() - (last_used_at?.getTime() ?? 0) > usedMs) {
+  if (now.getTime() - last_seen_at.getTime() > usedMs) {
     await noteUse(deps, { company_id, id, now })
   }
   return {
@@ -127,8 +127,7 @@ export async function findLostRights<Caller extends Pick<WatchedCaller, 'person'
   callers: readonly Caller[]
 ): Promise<Map<Caller, AppError>> {
   const ids = [...new Set(callers.map(({ person }) => person.session_id))]
-  const read = (tx: Tx) => manySessions(tx, { company_id, ids }).execute()
-  const rows = await inCompany(deps.db, company_id, read)
+  const rows = await inCompany(deps.db, company_id, tx => readSessionsAndKeys(tx, ids))
   const now = deps.clock()
   const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
   const lost = new Map<Caller, AppError>()
@@ -150,14 +149,11 @@ export async function requireStillLive(
   deps: Pick<Deps, 'clock'>,
   person: AuthenticatedCaller
 ): Promise<void> {
-  const ids = [person.session_id]
-  const [row] = await manySessions(tx, { company_id: tx.companyId, ids }).execute()
+  const [row] = await readSessionsAndKeys(tx, [person.session_id])
   const session = row && isLive(row, deps.clock()) ? row : undefined
   const reason = findLostRight(session, { person, permissions: [] })
   if (reason) throw reason
 }
-
-type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionsOf>['execute']>>[number]
 
 function findLostRight(
   session: SessionRow | undefined,
@@ -175,87 +171,55 @@ export function sessionEndedError(): AppError {
   return new AppError('unauthenticated', 'The session has ended')
 }
 
-interface Wanted {
-  company_id: CompanyId
+/** A session or an API key, with its person and company. */
+interface SessionRow {
+  id: string
   user_id: string
-  session_id: string
+  created_at: Date
+  expires_at: Date
+  revoked_at: Date | null
+  pending: boolean
+  confirmed_until: Date | null
+  last_seen_at: Date
+  /** The scopes of an API key. */
+  scopes: string[]
+  /** Null, as `tokens_valid_after`, if the session belongs to an unconfirmed sign-up. */
+  permissions: string[] | null
+  tokens_valid_after: Date | null
+  user_disabled: DisabledMark | null
+  company_disabled: DisabledMark | null
 }
 
-async function findSession(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  wanted: Wanted,
-  options: ConnectionRequestOptions
-) {
-  const read = (tx: Tx) => oneSession(tx, wanted).execute()
-  const [found] = await inCompany(deps.db, wanted.company_id, read, options)
-  return found && isLive(found, deps.clock()) ? found : undefined
-}
+// written by hand, because every call runs one of these statements
 
-const oneSession = (tx: Tx, { company_id, user_id, session_id }: Wanted) =>
-  sessionsOf(tx, company_id)
-    .where('session.id', '=', session_id)
-    .where('session.user_id', '=', user_id)
-    .select('session.last_seen_at')
+const sessionsSql = `
+  select session.id, session.user_id, session.created_at, session.expires_at, session.revoked_at,
+    session.pending, session.confirmed_until, session.last_seen_at, '{}'::text[] as scopes,
+    person.permissions, person.tokens_valid_after,
+    person.disabled as user_disabled, company.disabled as company_disabled
+  from session
+  join company on company.id = session.company_id
+  left join "user" person
+    on person.company_id = session.company_id and person.id = session.user_id
+  where session.company_id = $1 and session.id = any($2::uuid[])`
 
-const manySessions = (tx: Tx, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
-  sessionsOf(tx, company_id)
-    .where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
-    .unionAll(keysOf(tx, company_id).where('api_key.id', '=', sql<string>`any(${ids}::uuid[])`))
+// a key stays valid when its owner signs out everywhere, so `tokens_valid_after` is its own time
+const keysSql = `
+  select api_key.id, api_key.user_id, api_key.created_at, api_key.expires_at,
+    null::timestamptz as revoked_at, false as pending, null::timestamptz as confirmed_until,
+    coalesce(api_key.last_used_at, 'epoch') as last_seen_at, api_key.scopes,
+    '{}'::text[] as permissions, api_key.created_at as tokens_valid_after,
+    person.disabled as user_disabled, company.disabled as company_disabled
+  from api_key
+  join company on company.id = api_key.company_id
+  join "user" person on person.company_id = api_key.company_id and person.id = api_key.user_id
+  where api_key.company_id = $1`
 
-const keyWithHash = (tx: Tx, { company_id, hash }: { company_id: CompanyId; hash: Buffer }) =>
-  keysOf(tx, company_id)
-    .where('api_key.hash', '=', hash)
-    .select(['api_key.scopes', 'api_key.last_used_at'])
+const keyOfHashSql = `${keysSql} and api_key.hash = $2`
 
-/**
- * Builds the query of sessions with their person and company. The columns of the person are null if
- * the session belongs to an unconfirmed sign-up.
- */
-function sessionsOf(tx: Tx, company_id: CompanyId) {
-  return tx
-    .selectFrom('session')
-    .leftJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
-    .innerJoin('company', 'company.id', 'session.company_id')
-    .where('session.company_id', '=', company_id)
-    .select([
-      'session.id',
-      'session.user_id',
-      'session.created_at',
-      'session.expires_at',
-      'session.revoked_at',
-      'session.pending',
-      'session.confirmed_until',
-      'user.permissions',
-      'user.tokens_valid_after',
-      'user.disabled as user_disabled',
-      'company.disabled as company_disabled'
-    ])
-}
-
-/**
- * Builds the query of API keys. It selects the same columns as `sessionsOf`, so that one statement
- * can read both. A key stays valid when its owner signs out everywhere, because its
- * `tokens_valid_after` is always the time at which the key was created.
- */
-function keysOf(tx: Tx, company_id: CompanyId) {
-  return tx
-    .selectFrom('api_key')
-    .innerJoin('user', join => joinInCompany(join, 'user.id', 'api_key.user_id'))
-    .innerJoin('company', 'company.id', 'api_key.company_id')
-    .where('api_key.company_id', '=', company_id)
-    .select([
-      'api_key.id',
-      'api_key.user_id',
-      'api_key.created_at',
-      'api_key.expires_at',
-      sql<Date | null>`null::timestamptz`.as('revoked_at'),
-      sql<boolean>`false`.as('pending'),
-      sql<Date | null>`null::timestamptz`.as('confirmed_until'),
-      sql<string[] | null>`'{}'::text[]`.as('permissions'),
-      sql<Date | null>`api_key.created_at`.as('tokens_valid_after'),
-      'user.disabled as user_disabled',
-      'company.disabled as company_disabled'
-    ])
+function readSessionsAndKeys(tx: Tx, ids: readonly string[]): Promise<SessionRow[]> {
+  const text = `${sessionsSql} union all ${keysSql} and api_key.id = any($2::uuid[])`
+  return tx.raw({ text, values: [tx.companyId, ids] })
 }
 
 /**
@@ -263,32 +227,19 @@ function keysOf(tx: Tx, company_id: CompanyId) {
  * out everywhere. Uses the start time of the session, because the time of issue (`iat`) of a token
  * has no milliseconds.
  */
-function isLive(
-  session: {
-    created_at: Date
-    expires_at: Date
-    revoked_at: Date | null
-    pending: boolean
-    tokens_valid_after: Date | null
-  },
-  now: Date
-): boolean {
+function isLive(session: SessionRow, now: Date): boolean {
   const { created_at, expires_at, revoked_at, pending, tokens_valid_after } = session
   if (revoked_at || expires_at <= now) return false
   return tokens_valid_after ? created_at >= tokens_valid_after : pending
 }
 
-function findDisabled(found: {
-  company_disabled: DisabledMark | null
-  user_disabled: DisabledMark | null
-  permissions: readonly string[] | null
-}): AppError | undefined {
+function findDisabled(found: SessionRow): AppError | undefined {
   const { company_disabled, user_disabled, permissions } = found
   if (company_disabled) return accountDisabledError('company', company_disabled, permissions)
   return user_disabled ? accountDisabledError('user', user_disabled) : undefined
 }
 
-function refuseDisabled(found: Parameters<typeof findDisabled>[0]): void {
+function refuseDisabled(found: SessionRow): void {
   const disabled = findDisabled(found)
   if (disabled) throw disabled
 }

@@ -1,7 +1,6 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
-import { joinInCompany } from '../../db/joins.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { demoPublicKey } from '../demo-account.ts'
@@ -124,36 +123,29 @@ interface Account {
   key: EncryptedPublicKey
 }
 
-const personOf = (tx: Tx, { company_id, email }: { company_id: CompanyId; email: string }) =>
-  tx
-    .selectFrom('user')
-    .innerJoin('user_key', join => joinInCompany(join, 'user_key.user_id', 'user.id'))
-    .where('user.company_id', '=', company_id)
-    .where('user.email', '=', email)
-    .where('user_key.retired_at', 'is', null)
-    .orderBy('user_key.created_at', 'desc')
-    .select([
-      'user.id',
-      'user.disabled',
-      'user.permissions',
-      'user.tokens_valid_after',
-      'user_key.key_id',
-      'user_key.kdf',
-      'user_key.pub_enc'
-    ])
-    .limit(1)
-    // locked against a parallel change of password: either the change waits for this login and then
-    // ends its session, or this login reads the new key
-    .forKeyShare('user_key')
-
 async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   const company_id = tx.companyId
-  const [row] = await personOf(tx, { company_id, email }).execute()
+  const [row] = await tx.raw<PersonRow>({ text: personSql, values: [company_id, email] })
   if (!row) return undefined
   const { id: user_id, disabled, permissions, tokens_valid_after, ...stored } = row
   const key = { company_id, user_id, ...stored }
   return { user_id, disabled, permissions, tokens_valid_after, key }
 }
+
+type PersonRow = Omit<Account, 'user_id' | 'waits_until' | 'key'> &
+  Omit<EncryptedPublicKey, 'company_id' | 'user_id'> & { id: string }
+
+// locked against a parallel change of password: either the change waits for this login and then
+// ends its session, or this login reads the new key
+const personSql = `
+  select person.id, person.disabled, person.permissions, person.tokens_valid_after,
+    user_key.key_id, user_key.kdf, user_key.pub_enc
+  from "user" person
+  join user_key on user_key.company_id = person.company_id and user_key.user_id = person.id
+  where person.company_id = $1 and person.email = $2 and user_key.retired_at is null
+  order by user_key.created_at desc
+  limit 1
+  for key share of user_key`
 
 /** Only this many unconfirmed sign-ups of one e-mail can sign in: the newest ones. */
 const maxWaiting = 3

@@ -178,10 +178,7 @@ test('prepares a statement once per connection', async () => {
       statement: string
     }>`select statement from pg_prepared_statements order by prepare_time`.execute(tx)
   )
-  expect(prepared.rows).toEqual([
-    { statement: "select set_config('app.company_id', $1, true)" },
-    { statement: 'select "name" from "company" where "id" = $1' }
-  ])
+  expect(prepared.rows).toEqual([{ statement: 'select "name" from "company" where "id" = $1' }])
 })
 
 test('a company whose transactions hold every connection makes no other wait', async () => {

@@ -1,0 +1,140 @@
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { foldText } from '../../core/text/search-words.ts'
+import type { Tx } from '../db/scope.ts'
+import type { Deps } from './deps.ts'
+
+type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
+
+/** The new state of a request (entry of the history), before it gets its sequence number. */
+export interface RequestStateToRecord {
+  id: string
+  user_id: string
+  kind: ProcessedRequest['kind']
+  state: ProcessedRequest['state']
+  code?: string
+  created: Date
+  facts: Facts
+}
+
+/** A leaf to append to a company's evidence log, and its hash. */
+export interface NewLeaf {
+  record_id: string
+  leaf: string
+  hash: Uint8Array
+}
+
+/**
+ * Ends a transaction that writes to the logs of its company:
+ *
+ * 1. Writes the audit entries that `addAuditEntry` has collected, which locks the head of the audit
+ *    log.
+ * 2. Locks the row in `log_head`. Writes the new states of requests (entries of the history), each
+ *    with an event that reports it and with the next sequence number, and appends leaves to the
+ *    evidence log. All are in the given order.
+ *
+ * Must be last: every other call of the company needs these rows, so after it the transaction must
+ * lock no rows that others use. All transactions take the two heads in this order, so that no two
+ * wait for each other. A transaction with audit entries only need not call this, because
+ * `inCompany` writes them before the commit. Returns the requests with their sequence numbers.
+ */
+export async function finishWithLogs<const States extends readonly RequestStateToRecord[]>(
+  tx: Tx,
+  deps: Pick<Deps, 'signals' | 'clock'>,
+  { states, leaves = [] }: { states: States; leaves?: readonly NewLeaf[] }
+): Promise<{ [At in keyof States]: ProcessedRequest }> {
+  const company = tx.companyId
+  const requests = states.map(state =>
+    requestOf({ ...state, code: state.code ?? null, created_at: state.created })
+  )
+  const of = <Value>(read: (state: RequestStateToRecord) => Value) => states.map(read)
+  await tx.writeAuditEntries()
+  const [head] = await tx.raw<{ event_seq: number }>({
+    text: takeHeadSql,
+    values: [
+      company,
+      deps.clock(),
+      states.length,
+      of(state => state.id),
+      of(state => state.user_id),
+      of(state => state.kind),
+      of(state => state.state),
+      of(state => state.code ?? null),
+      of(state => state.created),
+      of(state => JSON.stringify(state.facts)),
+      requests.map(request => JSON.stringify(request)),
+      of(({ facts }) => (facts.name === undefined ? null : foldText(facts.name))),
+      of(state => state.facts.category_id ?? null),
+      leaves.length,
+      leaves.map(({ record_id }) => record_id),
+      leaves.map(({ leaf }) => leaf),
+      leaves.map(({ hash }) => Buffer.from(hash))
+    ]
+  })
+  if (!head) throw new Error(`company ${company} has no log head`)
+  const first = head.event_seq - states.length + 1
+  const users = new Set(of(state => state.user_id))
+  tx.afterCommit(() => {
+    for (const user of users) deps.signals.events.send({ company, user })
+  })
+  const numbered = requests.map((request, at) => ({ ...request, seq: first + at }))
+  return numbered as { [At in keyof States]: ProcessedRequest } // as: one for each state
+}
+
+// Leaves are numbered in the order of their commit. No number is below that of the newest event,
+// because an earlier release numbers leaves by events, also while this one runs. Without a head the
+// number of a leaf is null, and the statement fails.
+const takeHeadSql = `
+  with head as (
+    update log_head set
+      event_seq = event_seq + $3::bigint,
+      leaf_seq = case $14::bigint when 0 then leaf_seq
+        else greatest(leaf_seq + $14::bigint, event_seq + $3::bigint) end
+    where company_id = $1
+    returning event_seq, leaf_seq
+  ), change as (
+    select head.event_seq - $3::bigint + nth as seq, given.*
+    from head, unnest(
+      $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[],
+      $11::jsonb[], $12::text[], $13::uuid[]
+    ) with ordinality as given (
+      id, user_id, kind, state, code, created_at, facts, payload, search_name, category_id, nth
+    )
+  ), changed as (
+    insert into request (
+      company_id, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
+    )
+    select $1, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
+    from change
+    on conflict (company_id, id) do update
+      set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts,
+          search_name = excluded.search_name, category_id = excluded.category_id
+  ), recorded as (
+    insert into event (company_id, seq, user_id, request_id, payload, created_at)
+    select $1, seq, user_id, id, payload || jsonb_build_object('seq', seq), $2 from change
+  ), appended as (
+    insert into log_leaf (company_id, seq, record_id, leaf, hash)
+    select $1, (select leaf_seq from head) - $14::bigint + nth, record_id, leaf, hash
+    from unnest($15::text[], $16::text[], $17::bytea[])
+      with ordinality as given (record_id, leaf, hash, nth)
+  )
+  select event_seq from head`
+
+/** Returns a request (entry of the history) as it is sent, without its sequence number. */
+export function requestOf(row: {
+  id: string
+  kind: string
+  state: string
+  code: string | null
+  created_at: Date
+  facts: object
+}): Omit<ProcessedRequest, 'seq'> {
+  const { id, kind, state, code, created_at, facts } = row
+  return {
+    id,
+    kind: kind as ProcessedRequest['kind'], // as: both columns are checked by the table
+    created: created_at.toISOString(),
+    state: state as ProcessedRequest['state'],
+    ...(code === null ? {} : { code }),
+    ...facts
+  }
+}
