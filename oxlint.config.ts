@@ -393,14 +393,13 @@ export const doors: Record<string, string[]> = {
   'src/server/domain/demo': ['demo.ts'],
   'src/server/domain/deposits': [
     'company-deposits.ts',
-    'deposit-batch.ts',
     'deposits.ts',
     'direct-uploads.ts',
     'file-checks.ts',
     'file-retention.ts',
     'held-uploads.ts',
     'idle-uploads.ts',
-    'new-deposits.ts',
+    'intake.ts',
     'upload-leases.ts',
     'upload-settlement.ts',
     'uploads.ts',
@@ -438,7 +437,7 @@ export const doors: Record<string, string[]> = {
     'mail-transport.ts',
     'signals.ts'
   ],
-  'src/server/http': ['connections.ts', 'hosts.ts', 'listener.ts', 'log-throttle.ts'],
+  'src/server/http': ['connections.ts', 'gate.ts', 'hosts.ts', 'listener.ts', 'log-throttle.ts'],
   'src/server/site': ['astro-build.ts', 'site.ts'],
   'src/server/uploads': ['direct-put.ts', 'upload-routes.ts']
 }

@@ -13,7 +13,7 @@ import { includesEtag } from '../../core/http-headers/etags.ts'
 import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
-import * as newDeposits from '../domain/deposits/new-deposits.ts'
+import * as intake from '../domain/deposits/intake.ts'
 import { createDownloadLinkToken } from '../domain/sessions/download-links.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { callerAndAdministeredCompany } from './kit/administered-company.ts'
@@ -21,7 +21,8 @@ import {
   type Api,
   authenticatedCaller,
   hostCompanyAndCaller,
-  hostCompanyId
+  hostCompanyId,
+  inLongRead
 } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { streamWhileAllowed } from './kit/while-allowed.ts'
@@ -31,18 +32,13 @@ export function mountDeposits(app: Api): void {
     if (key === undefined) {
       throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
     }
-    const deposit = newDeposits.withMediaTypeByName(input)
-    const answer = await newDeposits.createDeposit(c.get('deps'), {
+    const by = {
       ...hostCompanyAndCaller(c),
-      caller: c.get('inFlight')?.caller,
-      call: {
-        actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
-        route: 'POST /deposit',
-        key,
-        input: deposit
-      },
-      deposit
-    })
+      actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
+      route: intake.depositKeyRoute
+    }
+    const deposit = intake.withMediaTypeByName(input)
+    const answer = await intake.createDeposit(c.get('deps'), by, { key, deposit })
     if ('duplicate' in answer.body || answer.body.continued) c.set('status', 200)
     return answer
   })
@@ -50,8 +46,8 @@ export function mountDeposits(app: Api): void {
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
     const { company_id, by } = callerAndAdministeredCompany(c)
     await recordHistoryReading(c.get('deps'), { company_id, by })
-    const caller = c.get('inFlight')?.caller
-    return companyDeposits.listDeposits(c.get('deps'), { company_id, caller, ...input })
+    const read = () => companyDeposits.listDeposits(c.get('deps'), { company_id, ...input })
+    return companyDeposits.isSearch(input) ? inLongRead(c, read) : read()
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>

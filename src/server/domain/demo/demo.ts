@@ -10,7 +10,7 @@ import { createCompany } from '../companies/new-companies.ts'
 import { findTenant } from '../companies/served-hosts.ts'
 import { demoAccount, demoPublicKey } from '../demo-account.ts'
 import { endNextIdleUpload } from '../deposits/idle-uploads.ts'
-import { createDeposit } from '../deposits/new-deposits.ts'
+import { createDeposit, depositKeyRoute } from '../deposits/intake.ts'
 import { createDepositFromUpload, postponeDepositCreation } from '../deposits/upload-settlement.ts'
 import {
   cancelUpload,
@@ -250,8 +250,8 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
       to: { bytes: bytes.length, w: 600, h: 450, type: 'image/jpeg' }
     }
   }
-  const call = { actor: user_id, route: 'POST /deposit', key: undefined, input: deposit }
-  await createDeposit(deps, { company_id, user_id, call, deposit })
+  const by = { company_id, user_id, actor: user_id, route: depositKeyRoute }
+  await createDeposit(deps, by, { key: undefined, deposit })
   const upload = await uploadOf(deps, person)
   if (!upload) throw new Error(`the demonstration has ${name} already`)
   return upload

@@ -6,6 +6,7 @@ import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import type { Tx } from '../../db/scope.ts'
+import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
@@ -14,20 +15,89 @@ import type { CompanyId, Deps } from '../deps.ts'
  */
 export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
 
-interface Wanted {
+/** The category of a file to deposit, and its rules. */
+export interface Admission {
+  category: string
+  rules: CategoryRules
+}
+
+interface Person {
   company_id: CompanyId
   user_id: string
-  category: string
+}
+
+/** What is announced about a file, as far as it decides whether the file may be deposited. */
+interface AnnouncedFile {
   size: number
   media_type: string
+  category?: string | undefined
   transform?: PictureTransform | undefined
+  /** The SHA-256 of the file that the person chose. Undefined if it is not known yet. */
+  original?: string
+  /** The SHA-256 of the file to store. */
+  stored?: string
+}
+
+/**
+ * Checks files of a person, before anything is stored or charged. Returns for each file its
+ * category, with the rules, or the error:
+ * - `fingerprint_invalid` if the fingerprints, the size or the type do not agree with `transform`.
+ * - `file_empty`, `too_large`.
+ * - `category_unknown` if the person may not use the category, `forbidden` if the person is in no
+ *   group that may deposit, and the errors of `chooseCategoryIfNoneNamed`.
+ * - `category_unusable` if the record of a deposit cannot contain the name of the category.
+ * - `type_not_allowed`, `transform_not_allowed` if the category does not allow the file.
+ */
+export async function admitFiles(
+  tx: Tx,
+  deps: Pick<Deps, 'settings'>,
+  person: Person,
+  files: readonly AnnouncedFile[]
+): Promise<(Admission | AppError)[]> {
+  const read = new Map<string | undefined, Admission | AppError>()
+  const outcomes: (Admission | AppError)[] = []
+  for (const file of files) {
+    try {
+      requireConsistentTransform(file)
+      requireSizeAllowedByService(deps, file)
+      const { category } = file
+      const found = read.get(category) ?? (await admit(tx, person, category).catch(asRefusal))
+      read.set(category, found)
+      if (!(found instanceof AppError)) requireAllowedType(found.rules, file)
+      outcomes.push(found)
+    } catch (error) {
+      outcomes.push(asRefusal(error))
+    }
+  }
+  return outcomes
+}
+
+/** Returns an error for the caller; throws any other. */
+function asRefusal(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  throw error
+}
+
+async function admit(tx: Tx, person: Person, named: string | undefined): Promise<Admission> {
+  const category = named ?? (await chooseCategoryIfNoneNamed(tx, person))
+  return { category, rules: await readCategoryRules(tx, { ...person, category }) }
+}
+
+function requireConsistentTransform({ transform, ...file }: AnnouncedFile): void {
+  if (!transform && file.original !== file.stored) {
+    throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
+  }
+  const sent = transform?.to
+  if (sent && (sent.bytes !== file.size || sent.type !== file.media_type)) {
+    throw new AppError('fingerprint_invalid', 'The transform says other bytes than are announced')
+  }
 }
 
 /**
  * The query that reads the rules of a category. It returns one row for each of the caller's groups
  * that may use the category. No row means that the caller may not use the category.
  */
-const allowedGroups = (tx: Tx, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
+const allowedGroups = (tx: Tx, wanted: Person & { category: string }) =>
   allowedCategoriesQuery(tx, wanted)
     .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
     .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
@@ -40,43 +110,19 @@ const allowedGroups = (tx: Tx, wanted: Pick<Wanted, 'company_id' | 'user_id' | '
       'category.media_types'
     ])
 
-/**
- * Returns the rules of a category after checking a file. Throws if the caller may not use the
- * category, if the file is empty or too large, or if the category does not allow the file.
- */
-export async function getCategoryRulesForFile(
-  tx: Tx,
-  deps: Deps,
-  wanted: Wanted
-): Promise<CategoryRules> {
-  requireSizeAllowedByService(deps, wanted)
-  const rules = await readCategoryRules(tx, wanted)
-  requireAllowedType(rules, wanted)
-  return rules
-}
-
-/**
- * Throws `file_empty` for an empty file, and `too_large` for a file above the size limit of the
- * service.
- */
-export function requireSizeAllowedByService(
+function requireSizeAllowedByService(
   { settings }: Pick<Deps, 'settings'>,
-  { size }: Pick<Wanted, 'size'>
-) {
+  { size }: AnnouncedFile
+): void {
   if (size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (size > settings.maxUploadBytes) {
     throw new AppError('too_large', `A file has at most ${settings.maxUploadBytes} bytes`)
   }
 }
 
-/**
- * Returns the rules of a category without checking a file. Throws `category_unknown` if the caller
- * may not use the category, and `forbidden` if the caller is in no group that may deposit. Throws
- * `category_unusable` if the record of a deposit cannot contain the name of the category.
- */
-export async function readCategoryRules(
+async function readCategoryRules(
   tx: Tx,
-  wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>
+  wanted: Person & { category: string }
 ): Promise<CategoryRules> {
   const allowed = await allowedGroups(tx, wanted).execute()
   const [rules] = allowed
@@ -98,14 +144,9 @@ export async function readCategoryRules(
   }
 }
 
-/**
- * Throws `type_not_allowed` if a category does not allow the type of a file. Throws
- * `transform_not_allowed` if the file is a reduced copy and the category does not allow reduced
- * copies.
- */
-export function requireAllowedType(
+function requireAllowedType(
   { media_types, keep_originals, store }: CategoryRules,
-  wanted: Pick<Wanted, 'media_type' | 'transform'>
+  wanted: AnnouncedFile
 ): void {
   // the type of the chosen file, because a reduced copy has a different type
   const type = wanted.transform?.from.type ?? wanted.media_type

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Selectable } from 'kysely'
+import { sql } from 'kysely'
+import type { PictureTransform } from '../../../contract/deposits.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toBase64Url } from '../../../core/bytes.ts'
 import { canonicalize, type Json } from '../../../core/evidence/canonical-json.ts'
@@ -13,11 +14,10 @@ import {
 } from '../../../core/evidence/deposit-leaf.ts'
 import { formatDigest, formatTimestamp } from '../../../core/evidence/formats.ts'
 import { retentionEnd } from '../../../core/retention.ts'
-import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
-import { encryptAndStoreOpenings } from '../evidence/sealed-openings.ts'
+import { encryptOpenings } from '../evidence/sealed-openings.ts'
 import { finishWithLogs, type NewLeaf, type RequestStateToRecord } from '../finish-with-logs.ts'
 
 /** A deposit to record, and what the history shows about it. */
@@ -30,7 +30,6 @@ export interface NewDepositRecord {
   size: number
   media_type: string
   name: string
-  names: NamesInDepositRecord
   original: Buffer
   /**
    * Describes the file that the service stores for the deposit. `stored` is the SHA-256 of its
@@ -48,7 +47,7 @@ export interface NewDepositRecord {
  * The names that are written into the record of a deposit. `origin` is the name of the company's
  * evidence log. The other names describe the depositor and the category.
  */
-export interface NamesInDepositRecord {
+interface NamesInDepositRecord {
   origin: string
   account: string
   username: string
@@ -61,100 +60,118 @@ export interface NamesInDepositRecord {
   retention: string | null
 }
 
-interface NamesQuery {
-  company_id: CompanyId
-  user_id: string
-  category_id: string
-}
-
-/**
- * Reads, for the record of a deposit, the name of the company's evidence log, the depositor's
- * account and username, and the category's English name, visibility and retention. Throws if the
- * user or the category does not exist.
- */
-export async function readNamesForRecord(tx: Tx, of: NamesQuery): Promise<NamesInDepositRecord> {
-  const [row] = await namesOf(tx, of).execute()
-  if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
-  const { names, ...others } = row
-  return { ...others, category: names.en }
-}
-
-const namesOf = (tx: Tx, { company_id, user_id, category_id }: NamesQuery) =>
-  tx
+/** Returns the names for the records of a person, by the id of the category. */
+async function readNames(
+  tx: Tx,
+  records: readonly NewDepositRecord[]
+): Promise<Map<string, NamesInDepositRecord>> {
+  const category_ids = [...new Set(records.map(({ category_id }) => category_id))]
+  const rows = await tx
     .selectFrom('log_head')
     .innerJoin('user', 'user.company_id', 'log_head.company_id')
     .innerJoin('category', 'category.company_id', 'log_head.company_id')
-    .where('log_head.company_id', '=', company_id)
-    .where('user.id', '=', user_id)
-    .where('category.id', '=', category_id)
+    .where('log_head.company_id', '=', tx.companyId)
+    .where('user.id', '=', records[0]?.user_id ?? null)
+    .where(sql<boolean>`category.id = any(${category_ids}::uuid[])`)
     .select([
       'log_head.origin',
       'user.account',
       'user.username',
+      'category.id',
       'category.names',
       'category.visibility',
       'category.retention'
     ])
-
-/**
- * Records a deposit and returns its request (entry of the history). Writes the deposit's row, its
- * tags (keyed hashes for look-ups), its encrypted openings (salts, values and link key), its entry
- * in the history and its leaf in the evidence log.
- */
-export async function recordDeposit(
-  tx: Tx,
-  deps: Deps,
-  record: NewDepositRecord
-): Promise<ProcessedRequest> {
-  const [request] = await recordDeposits(tx, deps, [record])
-  if (!request) throw new Error('a record was written and not answered')
-  return request
+    .execute()
+  return new Map(rows.map(({ id, names, ...row }) => [id, { ...row, category: names.en }]))
 }
 
 /** The number of log leaves that are computed before the event loop may handle other calls. */
 const leavesAtOnce = 8
 
 /**
- * Records several deposits with few statements, in the given order, each as `recordDeposit` does.
- * Returns their requests (entries of the history).
+ * Records deposits of a person, in the given order. Writes for each the deposit's row, its tags
+ * (keyed hashes for look-ups), its encrypted openings (salts, values and link key), its entry in the
+ * history and its leaf in the evidence log. Returns the requests (entries of the history).
  */
 export async function recordDeposits(
   tx: Tx,
   deps: Deps,
   records: readonly NewDepositRecord[]
 ): Promise<ProcessedRequest[]> {
+  if (records.length === 0) return []
   const keys = await deps.companyKeys.read(tx)
-  const leaves: ReturnType<typeof leafOf>[] = []
+  const namesByCategory = await readNames(tx, records)
+  const rows: DepositRows[] = []
   for (const [at, record] of records.entries()) {
     if (at > 0 && at % leavesAtOnce === 0) await nextTurn()
-    leaves.push(leafOf(deps, record, recordedAt(record)))
-  }
-  const drafts: RequestStateToRecord[] = []
-  const newLeaves: NewLeaf[] = []
-  for (const [at, record] of records.entries()) {
-    const leaf = leaves[at]
-    if (!leaf) throw new Error('a record has no leaf')
-    const { company_id, record_id, request_id, user_id, category_id } = record
-    const { visibility } = record.names
-    const blob_tag = record.kept?.blobTag ?? null
-    const group_id = record.kept?.group_id ?? null
-    await insertDeposit(tx, {
-      ...{ company_id, id: record_id, request_id, user_id, category_id },
-      ...{ visibility, blob_tag, group_id },
-      ...{ recorded_at: recordedAt(record), keep_until: keepUntil(record) ?? null }
-    }).execute()
-    await encryptAndStoreOpenings(tx, deps, keys, {
-      company_id,
-      record_id,
-      openings: leaf.openings
+    const names = namesByCategory.get(record.category_id)
+    if (!names) throw new Error(`company ${tx.companyId} lacks the names of a record`)
+    const { leaf, hash, openings } = leafOf(deps, record, names)
+    const { company_id, record_id } = record
+    rows.push({
+      record,
+      visibility: names.visibility,
+      keep_until: keepUntil(record, names),
+      sealed: encryptOpenings(deps, keys, { company_id, record_id, openings }),
+      tags: tagsOf(keys.lookup, record),
+      leaf: { record_id, leaf, hash }
     })
-    for (const tag of tagsOf(keys.lookup, record)) {
-      await insertTag(tx, { company_id, user_id, record_id, ...tag }).execute()
-    }
-    drafts.push(doneDraft(record, leaf.hash))
-    newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
-  return finishWithLogs(tx, deps, { states: drafts, leaves: newLeaves })
+  await insertRows(tx, rows)
+  const leaves = rows.map(({ leaf }) => leaf)
+  return finishWithLogs(tx, deps, { states: rows.map(doneDraft), leaves })
+}
+
+/** What is stored of a deposit. */
+interface DepositRows {
+  record: NewDepositRecord
+  visibility: string
+  keep_until: Date | null
+  sealed: Buffer
+  tags: { tag: Buffer; which: string }[]
+  leaf: NewLeaf
+}
+
+/** Inserts the deposits with their openings and tags, in one statement for all. */
+async function insertRows(tx: Tx, rows: readonly DepositRows[]): Promise<void> {
+  const of = <Value>(read: (row: DepositRows) => Value) => rows.map(read)
+  const tags = rows.flatMap(({ record, tags }) => tags.map(tag => ({ ...tag, record })))
+  await sql`
+    with given as (
+      select * from unnest(
+        ${of(({ record }) => record.record_id)}::text[],
+        ${of(({ record }) => record.request_id)}::uuid[],
+        ${of(({ record }) => record.user_id)}::uuid[],
+        ${of(({ record }) => record.category_id)}::uuid[],
+        ${of(({ visibility }) => visibility)}::text[],
+        ${of(({ record }) => record.kept?.blobTag ?? null)}::bytea[],
+        ${of(({ record }) => record.kept?.group_id ?? null)}::uuid[],
+        ${of(({ record }) => recordedAt(record))}::timestamptz[],
+        ${of(({ keep_until }) => keep_until)}::timestamptz[],
+        ${of(({ sealed }) => sealed)}::bytea[]
+      ) as given (
+        id, request_id, user_id, category_id, visibility, blob_tag, group_id, recorded_at,
+        keep_until, sealed
+      )
+    ), deposited as (
+      insert into deposit (
+        company_id, id, request_id, user_id, category_id, visibility, blob_tag, group_id,
+        recorded_at, keep_until
+      )
+      select ${tx.companyId}::uuid, id, request_id, user_id, category_id, visibility, blob_tag,
+        group_id, recorded_at, keep_until
+      from given
+    ), opened as (
+      insert into deposit_opening (company_id, record_id, key_version, sealed)
+      select ${tx.companyId}::uuid, id, ${companyKeyVersion}::int, sealed from given
+    )
+    insert into lookup_tag (company_id, scheme, key_version, tag, record_ref, user_id, which)
+    select ${tx.companyId}::uuid, 1, ${companyKeyVersion}::int, tag, record_ref, user_id, which
+    from unnest(
+      ${tags.map(({ tag }) => tag)}::bytea[], ${tags.map(({ record }) => record.record_id)}::text[],
+      ${tags.map(({ record }) => record.user_id)}::uuid[], ${tags.map(({ which }) => which)}::text[]
+    ) as tag (tag, record_ref, user_id, which)`.execute(tx)
 }
 
 /**
@@ -164,13 +181,14 @@ function recordedAt({ now }: NewDepositRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }
 
-function keepUntil({ kept, names, now }: NewDepositRecord): Date | undefined {
-  if (!kept || names.retention === null) return undefined
-  return retentionEnd(now, names.retention)
+function keepUntil(
+  { kept, now }: NewDepositRecord,
+  { retention }: NamesInDepositRecord
+): Date | null {
+  return kept && retention !== null ? retentionEnd(now, retention) : null
 }
 
-function doneDraft(record: NewDepositRecord, hash: Uint8Array): RequestStateToRecord {
-  const keep_until = keepUntil(record)?.toISOString()
+function doneDraft({ record, keep_until, leaf }: DepositRows): RequestStateToRecord {
   return {
     id: record.request_id,
     user_id: record.user_id,
@@ -179,49 +197,34 @@ function doneDraft(record: NewDepositRecord, hash: Uint8Array): RequestStateToRe
     created: record.request_created,
     facts: {
       ...record.request_facts,
-      ...(keep_until === undefined ? {} : { keep_until }),
+      ...(keep_until ? { keep_until: keep_until.toISOString() } : {}),
       recorded: recordedAt(record).toISOString(),
-      leaf_hash: Buffer.from(hash).toString('hex'),
+      leaf_hash: Buffer.from(leaf.hash).toString('hex'),
       rung: 'recorded'
     }
   }
 }
 
-const insertDeposit = (tx: Tx, row: Omit<Selectable<Database['deposit']>, 'erased_at'>) =>
-  tx.insertInto('deposit').values({
-    company_id: row.company_id,
-    id: row.id,
-    request_id: row.request_id,
-    user_id: row.user_id,
-    category_id: row.category_id,
-    visibility: row.visibility,
-    blob_tag: row.blob_tag,
-    recorded_at: row.recorded_at,
-    keep_until: row.keep_until,
-    group_id: row.group_id
-  })
-
-interface Tag {
-  company_id: CompanyId
-  user_id: string
-  record_id: string
-  tag: Buffer
-  which: string
+/** Returns the facts about a deposit that its entry in the history shows. */
+export function historyFactsOf(
+  file: {
+    name: string
+    size: number
+    media_type: string
+    category: string
+    transform?: PictureTransform | undefined
+  },
+  deposit_id: string
+): RequestStateToRecord['facts'] {
+  const { name, size, media_type, category, transform } = file
+  const facts = { name, size, media_type, category_id: category, deposit_id }
+  if (!transform) return facts
+  const { bytes, w, h } = transform.from
+  return { ...facts, reduced_from: { bytes, w, h } }
 }
 
-const insertTag = (tx: Tx, { company_id, user_id, record_id, tag, which }: Tag) =>
-  tx.insertInto('lookup_tag').values({
-    company_id,
-    scheme: 1,
-    key_version: companyKeyVersion,
-    tag,
-    record_ref: record_id,
-    user_id,
-    which
-  })
-
-function leafOf(deps: Deps, record: NewDepositRecord, time: Date) {
-  const { origin, account, username, category, visibility } = record.names
+function leafOf(deps: Deps, record: NewDepositRecord, names: NamesInDepositRecord) {
+  const { origin, account, username, category, visibility } = names
   const values: Record<DepositField, string> = {
     actor: formatActorField(account, username),
     bytes: String(record.size),
@@ -232,7 +235,7 @@ function leafOf(deps: Deps, record: NewDepositRecord, time: Date) {
     orig: formatDigest(record.original),
     sig: '',
     stored: record.kept ? formatDigest(record.kept.stored) : '',
-    time: formatTimestamp(time),
+    time: formatTimestamp(recordedAt(record)),
     // as: the value comes from jsonb, so it is JSON
     transform: record.transform ? canonicalize(record.transform as Json) : '',
     visibility

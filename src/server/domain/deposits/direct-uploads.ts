@@ -1,16 +1,14 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
-import { deleteStoredResponse, type IdempotentCall, runOnce } from '../idempotency/idempotency.ts'
-import { getCategoryRulesForFile } from './category-rules.ts'
+import { type IdempotentCall, releaseIdempotencyKeys, runOnce } from '../idempotency/idempotency.ts'
+import { admitFiles } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
-import { createDeposit, createUpload } from './new-deposits.ts'
-import { encryptDigest } from './upload-digests.ts'
-import { completeUpload, discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
+import { createDeposit } from './intake.ts'
+import { openUpload } from './new-uploads.ts'
+import { discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
 
 /**
  * The caller of a `PUT /deposit` counts as disconnected after this many milliseconds without a
@@ -54,23 +52,18 @@ export type DirectUploadPlan =
 
 /**
  * Checks the file of a `PUT /deposit` before its bytes are read. Reserves quota if the bytes will
- * be stored. Returns what the server must do with the bytes. Throws an error of
- * `chooseCategoryIfNoneNamed` or `getCategoryRulesForFile` if the file may not be deposited. Throws
- * `request_limit_reached` or `storage_limit_reached` if no group has enough left, and
- * `upload_limit_reached` if the person has too many open uploads. Throws `idempotency_in_flight` if
- * a call with the same idempotency key is still running.
+ * be stored. Returns what the server must do with the bytes. Throws an error of `admitFiles` if the
+ * file may not be deposited, an error of `openUpload` if the person has reached a limit, and
+ * `idempotency_in_flight` if a call with the same idempotency key is still running.
  */
 export async function beginDirectUpload(
   deps: Deps,
   file: DirectUploadFile
 ): Promise<DirectUploadPlan> {
-  const { store } = await inCompany(deps.db, file.company_id, async tx => {
-    return getCategoryRulesForFile(tx, deps, await withCategory(tx, file))
-  })
-  if (store === 'fingerprint') return { kind: 'fingerprint' }
   for (;;) {
-    const { upload, replayed } = await reserve(deps, file)
-    if (!replayed) return { kind: 'new', upload }
+    const begun = await inCompany(deps.db, file.company_id, tx => begin(tx, deps, file))
+    if (begun.kind !== 'known') return begun
+    const { upload } = begun
     if (['queued', 'processing', 'done'].includes(upload.request_state)) {
       return { kind: 'repeated', request_id: upload.request_id }
     }
@@ -87,23 +80,26 @@ export async function beginDirectUpload(
   }
 }
 
-/**
- * Completes an upload after the last byte has arrived. After this function returns, the deposit
- * will be created even if the service crashes.
- */
-export async function finishDirectUpload(
+/** Returns what to do with the bytes, or the upload of an earlier call with the same key. */
+async function begin(
+  tx: Tx,
   deps: Deps,
-  upload: Upload,
-  sha256: Buffer
-): Promise<void> {
-  const sealed = encryptDigest(deps.keys, upload, sha256)
-  await inCompany(deps.db, upload.company_id, tx =>
-    updateById(tx, 'upload', upload.id)
-      .set({ original: sealed, stored: sealed })
-      .where('state', '=', 'uploading')
-      .execute()
-  )
-  await completeUpload(deps, upload)
+  file: DirectUploadFile
+): Promise<DirectUploadPlan | { kind: 'known'; upload: Upload }> {
+  const [admission] = await admitFiles(tx, deps, file, [file])
+  if (!admission || admission instanceof AppError) throw admission
+  if (admission.rules.store === 'fingerprint') return { kind: 'fingerprint' }
+  const { name, category, media_type, size } = file
+  const call = callOf(file, { name, category, media_type, size })
+  const awaited = { ...file, category: admission.category, digests: undefined }
+  const { body, replayed } = await runOnce(tx, deps, call, async () => {
+    const { upload_id } = await openUpload(tx, deps, awaited)
+    return { upload_id }
+  })
+  // in the same transaction, so that every reservation belongs to an upload that can release it
+  const upload = await findUpload(tx, body.upload_id)
+  if (!upload) throw new AppError('not_found', 'No such upload')
+  return { kind: replayed ? 'known' : 'new', upload }
 }
 
 /**
@@ -127,13 +123,18 @@ export async function createFingerprintOnlyDeposit(
   sha256: Buffer
 ): Promise<{ request: ProcessedRequest; replayed: boolean }> {
   const digest = sha256.toString('hex')
-  const { company_id, user_id, name, category, media_type, size } = file
-  const { body, replayed } = await createDeposit(deps, {
-    company_id,
-    user_id,
-    call: callOf(file, { name, category, media_type, size, digest }),
-    deposit: { name, size, media_type, original: digest, stored: digest, category, again: true }
-  })
+  const { name, category, media_type, size } = file
+  const { route, key, input } = callOf(file, { name, category, media_type, size, digest })
+  const deposit = {
+    name,
+    size,
+    media_type,
+    original: digest,
+    stored: digest,
+    category,
+    again: true
+  }
+  const { body, replayed } = await createDeposit(deps, { ...file, route }, { key, input, deposit })
   if ('duplicate' in body) throw new Error('a duplicate was answered to one who did not ask')
   return { request: body.request, replayed }
 }
@@ -203,46 +204,13 @@ function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string })
   return { changed, stop: () => stop() }
 }
 
-async function reserve(
-  deps: Deps,
-  file: DirectUploadFile
-): Promise<{ upload: Upload; replayed: boolean }> {
-  const { company_id, name, category, media_type, size } = file
-  const now = deps.clock()
-  return inCompany(deps.db, company_id, async tx => {
-    const open = async () => {
-      const placed = await withCategory(tx, file)
-      const rules = await getCategoryRulesForFile(tx, deps, placed)
-      const { upload_id } = await createUpload(tx, deps, {
-        ...placed,
-        digests: undefined,
-        rules,
-        now
-      })
-      return { upload_id }
-    }
-    const call = callOf(file, { name, category, media_type, size })
-    const { body, replayed } = await runOnce(tx, deps, call, open)
-    // in the same transaction, so that every reservation belongs to an upload that can release it
-    const upload = await findUpload(tx, body.upload_id)
-    if (!upload) throw new AppError('not_found', 'No such upload')
-    return { upload, replayed }
-  })
-}
-
-async function withCategory(
-  tx: Tx,
-  file: DirectUploadFile
-): Promise<DirectUploadFile & { category: string }> {
-  return { ...file, category: file.category ?? (await chooseCategoryIfNoneNamed(tx, file)) }
-}
-
 /**
  * Frees the idempotency key of an upload that has ended, so that the key can be used again. Does
  * nothing if the key already belongs to another upload.
  */
 async function forget(tx: Tx, file: DirectUploadFile, upload: Upload): Promise<void> {
-  await deleteStoredResponse(tx, callOf(file, undefined), { upload_id: upload.id })
+  const { key, ...call } = callOf(file, undefined)
+  if (key !== undefined) await releaseIdempotencyKeys(tx, call, [key], { upload_id: upload.id })
 }
 
 function callOf({ actor, key }: DirectUploadFile, input: unknown): IdempotentCall {

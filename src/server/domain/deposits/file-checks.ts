@@ -4,7 +4,7 @@ import { inCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
+import { deleteFilesIfUnreferenced } from './kept-files.ts'
 
 /**
  * A file that belongs to no upload and no deposit is deleted at this age in hours. A younger one

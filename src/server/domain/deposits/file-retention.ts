@@ -5,7 +5,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { subtractStorage } from '../limits/quotas.ts'
-import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
+import { deleteFilesIfUnreferenced } from './kept-files.ts'
 
 const erasedAtOnce = 50
 

@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import type { CompanyId, Deps, FileDigest } from '../deps.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 import { finishWithLogs } from '../finish-with-logs.ts'
 import { type LeaseSettings, releaseLease, renewLease, takeNextLease } from '../leases/leases.ts'
 import { turnReservationIntoUsage } from '../limits/quotas.ts'
-import { readNamesForRecord, recordDeposit } from './deposit-records.ts'
+import { recordDeposits } from './deposit-records.ts'
+import { findKeptPlace, type KeptPlace, keepFiles } from './kept-files.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
   buildRequestStateToRecord,
   endUploadWithoutDeposit,
   findUpload,
   lockUpload,
+  markUploadSettled,
   reservedQuotaOf,
-  setUploadState,
   type Upload
 } from './uploads.ts'
 
@@ -63,36 +63,21 @@ export async function createDepositFromNextUpload(
  */
 export async function createDepositFromUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
-  const { lookup } = await deps.companyKeys.open(upload.company_id)
-  const tag = declared && keyedHashOf(lookup, 'blob', declared)
-  const [staged, kept] = await Promise.all([
+  const [staged, place] = await Promise.all([
     deps.blobs.digestStaged(upload),
-    tag && digestOfStoredFile(deps, upload.company_id, tag)
+    declared && findKeptPlace(deps, upload.company_id, declared)
   ])
   // without a staged file: a crash happened after the file was moved to its final path
-  const found = staged ?? kept
+  const found = staged ?? place?.found
   if (!found)
     throw new Error(
       'the file of a received upload is in neither documents/staging nor documents/blobs'
     )
-  if (!tag || !found.sha256.equals(declared) || found.size !== upload.size) {
+  const isWhole = declared && found.sha256.equals(declared) && found.size === upload.size
+  if (!place || !isWhole) {
     return failUpload(deps, upload, 'transfer_corrupt')
   }
-  const isDamaged = kept && !kept.sha256.equals(declared)
-  await record(deps, upload, declared, isDamaged ? kept.inode : undefined)
-}
-
-/**
- * Returns the digest of the file that is stored under `tag`, the keyed hash of its bytes. Returns
- * undefined if there is no such file.
- */
-export async function digestOfStoredFile(
-  deps: Deps,
-  company_id: CompanyId,
-  tag: Buffer
-): Promise<FileDigest | undefined> {
-  const size = await deps.blobs.sizeKept(company_id, tag)
-  return size === undefined ? undefined : deps.blobs.digestKept(company_id, tag)
+  await record(deps, upload, declared, place)
 }
 
 /**
@@ -182,42 +167,23 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
 }
 
 /**
- * Records the deposit of an upload in one transaction: writes the row of its file, moves the file
- * to its final path, turns the reserved quota into used quota and writes the record. `damaged` is
- * the inode number of an earlier file with the same content whose bytes have changed on disk. The
- * upload's file replaces it. `damaged` is undefined if there is no such file.
+ * Records the deposit of an upload in one transaction: keeps its file, turns the reserved quota into
+ * used quota and writes the record.
  */
 async function record(
   deps: Deps,
   upload: Upload,
   stored: Buffer,
-  damaged: number | undefined
+  { tag, damaged }: KeptPlace
 ): Promise<void> {
-  const { company_id } = upload
-  await inCompany(deps.db, company_id, async tx => {
+  await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'received' || !current.original) return
-    const { lookup } = await deps.companyKeys.read(tx)
-    const blobTag = keyedHashOf(lookup, 'blob', stored)
-    const now = deps.clock()
-    await tx
-      .insertInto('blob')
-      .values({ company_id, tag: blobTag, size: current.size, refs: 1, created_at: now })
-      .onConflict(conflict =>
-        conflict.columns(['company_id', 'tag']).doUpdateSet({ refs: sql`blob.refs + 1` })
-      )
-      .execute()
-    // while the file's row is locked, so that a deletion of the same bytes waits
-    await deps.blobs.keep(current, blobTag, damaged)
-    const names = await readNamesForRecord(tx, current)
+    await keepFiles(tx, deps, [{ staged: current, size: current.size, tag, damaged }])
     await turnReservationIntoUsage(tx, reservedQuotaOf(current))
-    await setUploadState(tx, current, 'settled')
-    await recordDeposit(tx, deps, {
-      ...current,
-      names,
-      original: decryptDigest(deps.keys, current, current.original),
-      kept: { stored, blobTag, group_id: current.group_id },
-      now
-    })
+    await markUploadSettled(tx, current)
+    const original = decryptDigest(deps.keys, current, current.original)
+    const kept = { stored, blobTag: tag, group_id: current.group_id }
+    await recordDeposits(tx, deps, [{ ...current, original, kept, now: deps.clock() }])
   })
 }

@@ -10,6 +10,7 @@ import {
   releaseReservation,
   reserveReleasedStorage
 } from '../limits/quotas.ts'
+import { encryptDigest } from './upload-digests.ts'
 
 /**
  * An upload, together with columns of its request (its entry in the history). `request_state`,
@@ -120,8 +121,9 @@ export function requireIncompleteUpload({ state }: Upload): void {
  * creation of the deposit. After this function returns, the deposit will be created even if the
  * service crashes. Does nothing if the upload is already complete. If the flush fails, the upload
  * fails for good: the system may have dropped bytes, and a second flush would not report that.
+ * `sha256` is the digest of the file, if none was announced.
  */
-export async function completeUpload(deps: Deps, upload: Upload): Promise<void> {
+export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
@@ -142,7 +144,10 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     if (failure) throw failure.error
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
-    await setUploadState(tx, upload, 'received')
+    const sealed = sha256 && encryptDigest(deps.keys, upload, sha256)
+    await updateById(tx, 'upload', upload.id)
+      .set({ ...noWriter, state: 'received', ...(sealed && { original: sealed, stored: sealed }) })
+      .execute()
     await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(current, 'queued')] })
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
@@ -232,30 +237,22 @@ export async function endUploadWithoutDeposit(
   const held = reservedQuotaOf(upload)
   await releaseReservation(tx, held)
   if (state === 'failed') await addFailedDepositToStatistics(tx, held)
-  await setUploadState(tx, upload, 'settled')
+  await markUploadSettled(tx, upload)
   await finishWithLogs(tx, deps, {
     states: [{ ...buildRequestStateToRecord(upload, state), code }]
   })
 }
 
-const released = { writer: null, writer_until: null }
+const noWriter = { writer: null, writer_until: null }
 
 /**
- * Sets the state of an upload and ends its write lease. If the new state is `settled`, also ends
- * the lease for the creation of the deposit, and deletes the upload's digests and its `transform`
- * (how the browser reduced the picture).
+ * Marks an upload as settled, because its deposit exists or it ended without one. Ends its leases,
+ * and deletes its digests and its `transform` (how the browser reduced the picture).
  */
-export async function setUploadState(
-  tx: Tx,
-  upload: Upload,
-  state: 'received' | 'settled'
-): Promise<void> {
-  await updateById(tx, 'upload', upload.id)
-    .set(
-      state === 'settled'
-        ? { ...released, state, original: null, stored: null, transform: null, leased_until: null }
-        : { ...released, state }
-    )
+export async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
+  const forgotten = { original: null, stored: null, transform: null }
+  await updateById(tx, 'upload', id)
+    .set({ ...noWriter, ...forgotten, state: 'settled', leased_until: null })
     .execute()
 }
 

@@ -14,7 +14,7 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId } from '../ids.ts'
-import { chargeRequests } from '../limits/quotas.ts'
+import { chargeVerification } from '../limits/quotas.ts'
 import { consumeMailOrVerifyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
 import { type AuthenticatedCaller, apiKeyOrPersonIdOf } from '../sessions/sessions.ts'
 
@@ -122,8 +122,7 @@ async function countItems(
  * - `maxItems`: how many fingerprints one statement looks up at most.
  * - `slowMs`: the next statement starts when the running one has ended, or after this many
  *   milliseconds. A statement usually takes one or two.
- * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection. It
- *   is a quarter of `poolSize` in `db/open.ts`.
+ * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
@@ -232,7 +231,7 @@ async function recordCheck(
 ): Promise<string> {
   const company_id = person.company_id
   const charge = { company_id, user_id: person.id, requests: answers.length }
-  await chargeRequests(tx, { ...charge, kind: 'verify', now: at })
+  await chargeVerification(tx, { ...charge, now: at })
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]

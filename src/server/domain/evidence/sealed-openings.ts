@@ -2,7 +2,6 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
-import { companyKeyVersion } from './company-keys.ts'
 
 /**
  * The salt and the value of one field of a deposit. The evidence log contains only the field's
@@ -27,23 +26,21 @@ export interface DepositOpenings {
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Encrypts and stores the openings (salts, values and link key) of a deposit. */
-export async function encryptAndStoreOpenings(
-  tx: Tx,
+/** Encrypts the openings (salts, values and link key) of a deposit, for `deposit_opening.sealed`. */
+export function encryptOpenings(
   deps: Pick<Deps, 'random'>,
   { data }: Pick<CompanySecretKeys, 'data'>,
   input: { company_id: CompanyId; record_id: string; openings: DepositOpenings }
-): Promise<void> {
+): Buffer {
   const nonce = deps.random(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', data, nonce)
   cipher.setAAD(aadOf(input.company_id, input.record_id))
-  const sealed = Buffer.concat([
+  return Buffer.concat([
     nonce,
     cipher.update(JSON.stringify(input.openings), 'utf8'),
     cipher.final(),
     cipher.getAuthTag()
   ])
-  await insertOpening(tx, { ...input, sealed }).execute()
 }
 
 interface SealedOpening {
@@ -51,11 +48,6 @@ interface SealedOpening {
   record_id: string
   sealed: Buffer
 }
-
-const insertOpening = (tx: Tx, { company_id, record_id, sealed }: SealedOpening) =>
-  tx
-    .insertInto('deposit_opening')
-    .values({ company_id, record_id, key_version: companyKeyVersion, sealed })
 
 /**
  * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are
@@ -105,7 +97,7 @@ function unseal(
     decipher.update(sealed.subarray(nonceBytes, -tagBytes)),
     decipher.final()
   ]).toString('utf8')
-  return JSON.parse(text) as DepositOpenings // as: written by encryptAndStoreOpenings and authenticated
+  return JSON.parse(text) as DepositOpenings // as: written by encryptOpenings and authenticated
 }
 
 function aadOf(company_id: CompanyId, record_id: string): Buffer {

@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery } from '../../db/joins.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requestOf } from '../finish-with-logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
@@ -21,11 +22,14 @@ export interface RequestFilter {
   to?: string | undefined
 }
 
-/**
- * Returns whether a query with this filter may have to read many rows that it does not return. Such
- * queries together get only a few database connections.
- */
-function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
+/** Returns whether a query with this filter may have to read many rows that it does not return. */
+export function isSearch({
+  kind,
+  state,
+  q,
+  from,
+  to
+}: Pick<RequestFilter, 'kind' | 'state' | 'q' | 'from' | 'to'>): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
@@ -36,15 +40,14 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  { caller, ...input }: RequestFilter & PageInput & Pick<ConnectionRequestOptions, 'caller'>
+  input: RequestFilter & PageInput
 ): Promise<Page<ProcessedRequest>> {
-  const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
     const page = await readRequests(tx, input)
     if (page.items.length === 0) await requireVisibleFilterCategory(tx, input)
     return page
   }
-  return inCompany(deps.db, input.company_id, read, options)
+  return inCompany(deps.db, input.company_id, read)
 }
 
 /** Reads a page of requests (entries of the history), newest first, in the transaction `tx`. */
@@ -123,21 +126,23 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return inCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+  const read = (tx: Tx) => readRequestsById(tx, input, [input.id])
+  const request = (await inCompany(deps.db, input.company_id, read)).get(input.id)
+  if (!request) throw new AppError('not_found', 'No such request')
+  return request
 }
 
-/**
- * Reads a request (entry of the history) of a person in the transaction `tx`. Throws `not_found` if
- * the person has no such request.
- */
-export async function readRequest(
+/** Reads requests (entries of the history) of a person. Returns them by id. */
+export async function readRequestsById(
   tx: Tx,
-  { user_id, id }: { user_id: string; id: string }
-): Promise<ProcessedRequest> {
-  const row = await selectById(tx, 'request', id)
+  { user_id }: { user_id: string },
+  ids: readonly string[]
+): Promise<Map<string, ProcessedRequest>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectInCompany(tx, 'request')
     .selectAll()
     .where('user_id', '=', user_id)
-    .executeTakeFirst()
-  if (!row) throw new AppError('not_found', 'No such request')
-  return { ...requestOf(row), seq: row.seq }
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute()
+  return new Map(rows.map(row => [row.id, { ...requestOf(row), seq: row.seq }]))
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { deleteInCompany, selectInCompany } from '../../db/company-queries.ts'
+import { deleteInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -34,55 +34,12 @@ export async function runOnce<Body extends object>(
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
   if (key === undefined) return { body: await effect(), replayed: false }
-  const call = { company_id: tx.companyId, ...caller, key }
-  // a keyed hash, because the input may contain the fingerprint of a document, which nobody must be
-  // able to guess from the hash
-  const fingerprint = deps.keys.mac('repetition', JSON.stringify(input))
-  while (!(await claim(tx, { ...call, fingerprint, created_at: deps.clock() }))) {
-    const body = await stored<Body>(tx, call, fingerprint)
-    if (body) return { body, replayed: true }
-    // the stored result expired between the two statements, so the key is free
-  }
+  const [outcome] = await claimIdempotencyKeys<Body>(tx, deps, caller, [{ key, input }])
+  if (outcome instanceof AppError) throw outcome
+  if (outcome && outcome !== 'claimed') return { ...outcome, replayed: true }
   const body = await effect()
-  await keepAnswer(tx, { ...call, body: JSON.stringify(body) }).execute()
+  await storeIdempotentResponses(tx, caller, [{ key, body }])
   return { body, replayed: false }
-}
-
-interface KeyedCall {
-  company_id: CompanyId
-  actor: string
-  route: string
-  key: string
-}
-
-const keepAnswer = (
-  tx: Tx,
-  { company_id, actor, route, key, body }: KeyedCall & { body: string }
-) =>
-  tx
-    .updateTable('idempotency')
-    .set({ status: 200, body })
-    .where('company_id', '=', company_id)
-    .where('actor', '=', actor)
-    .where('route', '=', route)
-    .where('key', '=', key)
-
-/**
- * Frees the idempotency key of a call whose effect was undone, by deleting the stored response.
- * Does nothing if the call has no key, or if the response stored for the key is not `body`.
- */
-export async function deleteStoredResponse(
-  tx: Tx,
-  { actor, route, key }: Omit<IdempotentCall, 'input'>,
-  body: object
-): Promise<void> {
-  if (key === undefined) return
-  await deleteInCompany(tx, 'idempotency')
-    .where('actor', '=', actor)
-    .where('route', '=', route)
-    .where('key', '=', key)
-    .where('body', '=', JSON.stringify(body))
-    .execute()
 }
 
 /**
@@ -124,15 +81,6 @@ export const deleteExpiredResponsesStatement = ({
       )
       returning key`
 
-async function claim(tx: Tx, row: Claim): Promise<boolean> {
-  try {
-    // waits until another transaction that uses the key ends, at most `lock_timeout`
-    return (await insertKey(tx, row).execute()).length > 0
-  } catch (error) {
-    throw isLockTimeout(error) ? inFlight(error) : error
-  }
-}
-
 /**
  * What `claimIdempotencyKeys` found for the key of one call. An error says that the key is in use,
  * or was used for another input.
@@ -147,12 +95,8 @@ export type IdempotencyKeyOutcome<Body> =
   | { body: Body }
   | AppError
 
-interface CallsOfOne {
-  company_id: CompanyId
-  actor: string
-  route: string
-  now: Date
-}
+/** The caller and the route of calls that differ only in their keys. */
+type CallsOfOne = Pick<IdempotentCall, 'actor' | 'route'>
 
 /**
  * Claims the idempotency keys of several calls of one actor. The keys must differ. Claims them in
@@ -161,7 +105,7 @@ interface CallsOfOne {
  */
 export async function claimIdempotencyKeys<Body extends object>(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
+  deps: Pick<Deps, 'keys' | 'clock'>,
   scope: CallsOfOne,
   calls: readonly { key: string; input: unknown }[]
 ): Promise<IdempotencyKeyOutcome<Body>[]> {
@@ -169,7 +113,7 @@ export async function claimIdempotencyKeys<Body extends object>(
     key,
     fingerprint: deps.keys.mac('repetition', JSON.stringify(input))
   }))
-  const { claimed, held } = await claimKeys(tx, scope, marked)
+  const { claimed, held } = await claimKeys(tx, scope, marked, deps.clock())
   const rest = marked.filter(({ key }) => !claimed.has(key) && !held.has(key))
   const answers = rest.length === 0 ? [] : await readAnswers(tx, scope, rest)
   const kept = new Map(answers.map(row => [row.key, row]))
@@ -180,7 +124,7 @@ export async function claimIdempotencyKeys<Body extends object>(
     // free
     if (!row?.body) return inFlight()
     if (!row.fingerprint.equals(fingerprint)) return idempotencyKeyReusedError()
-    return { body: row.body as Body } // as: stored by storeIdempotentResponses() for the same route
+    return { body: row.body as Body } // as: stored for the same route
   })
 }
 
@@ -200,7 +144,8 @@ const heldKeyMillis = 100
 async function claimKeys(
   tx: Tx,
   scope: CallsOfOne,
-  calls: readonly MarkedKey[]
+  calls: readonly MarkedKey[],
+  now: Date
 ): Promise<{ claimed: Set<string>; held: Set<string> }> {
   const sorted = calls.toSorted((a, b) => (a.key < b.key ? -1 : 1))
   const insert = async (some: readonly MarkedKey[]) => {
@@ -208,18 +153,21 @@ async function claimKeys(
     const fingerprints = some.map(({ fingerprint }) => fingerprint)
     const { rows } = await sql<{ key: string }>`
       insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
-      select ${scope.company_id}::uuid, ${scope.actor}::uuid, ${scope.route}, key, fingerprint,
-        ${scope.now}::timestamptz
+      select ${tx.companyId}::uuid, ${scope.actor}::uuid, ${scope.route}, key, fingerprint,
+        ${now}::timestamptz
       from unnest(${keys}::text[], ${fingerprints}::bytea[]) as call (key, fingerprint)
       order by key
       on conflict do nothing
       returning key`.execute(tx)
     return rows.map(({ key }) => key)
   }
-  const held = new Set<string>()
-  const all = await unlessHeld(tx, () => insert(sorted))
-  if (all) return { claimed: new Set(all), held }
+  // a single call that is refused has nothing left to do in its transaction: it needs no savepoint
+  const [only, ...others] = sorted
+  const all = await unlessHeld(others.length > 0 ? tx : undefined, () => insert(sorted))
+  if (all) return { claimed: new Set(all), held: new Set() }
+  if (only && others.length === 0) return { claimed: new Set(), held: new Set([only.key]) }
   const claimed = new Set<string>()
+  const held = new Set<string>()
   await sql`set local lock_timeout = ${sql.lit(heldKeyMillis)}`.execute(tx)
   for (const call of sorted) {
     const own = await unlessHeld(tx, () => insert([call]))
@@ -232,36 +180,42 @@ async function claimKeys(
 
 /**
  * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined. The transaction can continue even after a timeout.
+ * returns undefined. With `tx`, the transaction can continue even after a timeout.
  */
-async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
-  await sql`savepoint claim`.execute(tx)
+async function unlessHeld<Result>(
+  tx: Tx | undefined,
+  run: () => Promise<Result>
+): Promise<Result | undefined> {
+  if (tx) await sql`savepoint claim`.execute(tx)
   try {
     return await run()
   } catch (error) {
     if (!isLockTimeout(error)) throw error
-    await sql`rollback to savepoint claim`.execute(tx)
+    if (tx) await sql`rollback to savepoint claim`.execute(tx)
     return undefined
   }
 }
 
 async function readAnswers(
   tx: Tx,
-  { company_id, actor, route }: CallsOfOne,
+  { actor, route }: CallsOfOne,
   calls: readonly MarkedKey[]
 ): Promise<{ key: string; fingerprint: Buffer; body: object | null }[]> {
   const keys = calls.map(({ key }) => key)
   const { rows } = await sql<{ key: string; fingerprint: Buffer; body: object | null }>`
     select key, fingerprint, body from idempotency
-    where company_id = ${company_id}::uuid and actor = ${actor}::uuid and route = ${route}
+    where company_id = ${tx.companyId}::uuid and actor = ${actor}::uuid and route = ${route}
       and key = any(${keys}::text[])`.execute(tx)
   return rows
 }
 
-/** Stores the responses to calls whose keys `claimIdempotencyKeys` has claimed. */
+/**
+ * Stores the responses to calls whose keys `claimIdempotencyKeys` has claimed. May be sent after a
+ * log was locked, because it changes only rows of this transaction.
+ */
 export async function storeIdempotentResponses(
   tx: Tx,
-  { company_id, actor, route }: CallsOfOne,
+  { actor, route }: CallsOfOne,
   answers: readonly { key: string; body: object }[]
 ): Promise<void> {
   const keys = answers.map(({ key }) => key)
@@ -269,69 +223,36 @@ export async function storeIdempotentResponses(
   await sql`
     update idempotency set status = 200, body = answer.body::jsonb
     from unnest(${keys}::text[], ${bodies}::text[]) as answer (key, body)
-    where idempotency.company_id = ${company_id}::uuid and actor = ${actor}::uuid
+    where idempotency.company_id = ${tx.companyId}::uuid and actor = ${actor}::uuid
       and route = ${route} and idempotency.key = answer.key`.execute(tx)
 }
 
 /**
- * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused
- * afterwards.
+ * Frees idempotency keys of calls that were refused or whose effect was undone. With `body`, frees
+ * only keys whose stored response is `body`.
  */
 export async function releaseIdempotencyKeys(
   tx: Tx,
-  { company_id, actor, route }: CallsOfOne,
-  keys: string[]
+  { actor, route }: CallsOfOne,
+  keys: string[],
+  body?: object
 ): Promise<void> {
-  await sql`
-    delete from idempotency
-    where company_id = ${company_id}::uuid and actor = ${actor}::uuid and route = ${route}
-      and key = any(${keys}::text[])`.execute(tx)
+  const own = deleteInCompany(tx, 'idempotency')
+    .where('actor', '=', actor)
+    .where('route', '=', route)
+    .where(sql<boolean>`key = any(${keys}::text[])`)
+  await (body ? own.where('body', '=', JSON.stringify(body)) : own).execute()
 }
 
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03'
 }
 
-function inFlight(cause?: unknown): AppError {
-  return new AppError('idempotency_in_flight', 'The same call is still running', {
-    cause,
-    retryAfter: 2
-  })
+function inFlight(): AppError {
+  return new AppError('idempotency_in_flight', 'The same call is still running', { retryAfter: 2 })
 }
 
 /** Returns the error for an idempotency key that was used before with another input. */
 export function idempotencyKeyReusedError(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
-}
-
-interface Claim extends KeyedCall {
-  fingerprint: Buffer
-  created_at: Date
-}
-
-const insertKey = (tx: Tx, { company_id, actor, route, key, fingerprint, created_at }: Claim) =>
-  tx
-    .insertInto('idempotency')
-    .values({ company_id, actor, route, key, fingerprint, created_at })
-    .onConflict(conflict => conflict.doNothing())
-    .returning('key')
-
-/**
- * Returns the stored response to a call, or undefined if it has expired. Throws
- * `idempotency_key_reused` if the stored response belongs to another input.
- */
-async function stored<Body>(
-  tx: Tx,
-  { actor, route, key }: KeyedCall,
-  fingerprint: Buffer
-): Promise<Body | undefined> {
-  const row = await selectInCompany(tx, 'idempotency')
-    .where('actor', '=', actor)
-    .where('route', '=', route)
-    .where('key', '=', key)
-    .select(['fingerprint', 'body'])
-    .executeTakeFirst()
-  if (!row) return undefined
-  if (!row.fingerprint.equals(fingerprint)) throw idempotencyKeyReusedError()
-  return row.body as Body // as: written by runOnce() for the same route
 }

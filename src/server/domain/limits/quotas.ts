@@ -21,192 +21,102 @@ export interface QuotaReservation {
   made_at: Date
 }
 
-type Kind = 'deposit' | 'verify'
+type ActKind = 'deposit' | 'verify'
 
-interface ReserveInput {
+interface Payer {
   company_id: CompanyId
   user_id: string
+  now: Date
+}
+
+/** The requests (entries of the history) and bytes that one act takes from the quota of a group. */
+export interface QuotaNeed {
   /**
-   * Only a group that allows this category can be chosen. Undefined if any group of the person can
-   * be chosen.
+   * Only a group that allows this category can pay. Undefined if any group of the person can pay.
    */
   category_id?: string
   requests: number
   bytes: number
-  kind: Kind
-  now: Date
-  /**
-   * The limits and current usage of the groups to choose from, if the caller has already begun to
-   * read them. If undefined, they are read from the database.
-   */
-  quotas?: Promise<GroupQuota[]>
 }
 
+/** The group that pays for a need, as a reservation, or the error if no group has enough left. */
+type QuotaOutcome = QuotaReservation | AppError
+
 /**
- * Reserves requests (entries of the history) and bytes for a person, in one of their groups. If
- * several groups have enough left, chooses the one with the most requests left. Throws
- * `request_limit_reached` or `storage_limit_reached` if no group has enough. Throws `forbidden` if
- * no group of the person allows the category. After an error, the caller must roll the transaction
- * back. The statement that reserves also checks the limit, so parallel calls cannot exceed it.
+ * Chooses a group of the person for each need: among the groups that allow its category and have
+ * enough left, the one with the most requests left. Each choice takes into account what the earlier
+ * needs will use. Takes and locks nothing, so parallel calls can still use up the quota. The errors:
+ * - `storage_limit_reached` if a group has requests left, but not enough storage.
+ * - `request_limit_reached` if no group has requests left.
+ * - `forbidden` if no group of the person allows the category.
  */
-export async function reserveQuota(
+export async function planQuota(
   tx: Tx,
-  input: Omit<ReserveInput, 'kind'>
-): Promise<QuotaReservation> {
-  return take(tx, { ...input, kind: 'deposit' }, 'reserved')
-}
-
-/**
- * Counts requests as used by one of the person's groups, without reserving them before. A request
- * is an entry of the history. Throws `request_limit_reached` if no group has enough left.
- */
-export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
-  await take(tx, { ...input, bytes: 0 }, 'used')
-}
-
-/**
- * A deposit to charge to the quota of a group. It uses one request (entry of the history) and
- * `bytes` of storage.
- */
-export interface DepositCharge {
-  category_id: string
-  bytes: number
-}
-
-interface ChargesInput {
-  company_id: CompanyId
-  user_id: string
-  charges: readonly DepositCharge[]
-  now: Date
-}
-
-/**
- * Returns for each charge the id of the group to which `chargeDepositsToGroups` would charge it
- * now, or the error if no group has enough left. Charges and locks nothing, so parallel calls can
- * still use up the quota before the deposits are charged.
- */
-export async function planDepositCharges(
-  tx: Tx,
-  input: ChargesInput
-): Promise<(string | AppError)[]> {
-  return distribute(await readQuotasByCategory(tx, input), input)
-}
-
-/**
- * Charges several deposits of a person. Each is charged to the group with the most requests left,
- * among the person's groups that allow its category and have enough left. Returns for each charge
- * the id of the group, or the error if there is no such group. Throws `unavailable` if the person's
- * groups change meanwhile. Locks the usage of the groups in the order of their ids.
- */
-export async function chargeDepositsToGroups(
-  tx: Tx,
-  input: ChargesInput
-): Promise<(string | AppError)[]> {
-  const { user_id } = input
-  const places = [...groupsOf(await readQuotasByCategory(tx, input)).values()]
-    .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
-    .map(({ group_id, period_start }) => ({ group_id, period_start }))
-  for (const place of places) {
-    const refused = await addUsed(tx, { ...place, requests: 0, bytes: 0 }).catch(refuseDeleted)
-    if (refused) throw refused
+  payer: Payer,
+  needs: readonly QuotaNeed[]
+): Promise<QuotaOutcome[]> {
+  const { user_id, now } = payer
+  const byCategory = new Map<string | undefined, GroupQuota[]>()
+  for (const { category_id } of needs) {
+    if (byCategory.has(category_id)) continue
+    const query = { ...payer, ...(category_id === undefined ? {} : { category_id }) }
+    byCategory.set(category_id, await readQuotasOfPerson(tx, query))
   }
-  const quotasByCategory = await readQuotasByCategory(tx, input)
-  for (const { group_id, period_start } of groupsOf(quotasByCategory).values()) {
-    const isLocked = places.some(
-      place =>
-        place.group_id === group_id && place.period_start.getTime() === period_start.getTime()
-    )
-    if (!isLocked) throw groupsChanged()
-  }
-  const outcomes = distribute(quotasByCategory, input)
-  const made_at = input.now
-  const sums = places.map(place => {
-    const own = input.charges.filter((_charge, at) => outcomes[at] === place.group_id)
-    const bytes = own.reduce((sum, charge) => sum + charge.bytes, 0)
-    return { ...place, user_id, made_at, requests: own.length, bytes }
+  // copies, one for each group, because a group may allow several categories
+  const groups = new Map(
+    [...byCategory.values()].flat().map(quota => [quota.group_id, { ...quota }])
+  )
+  return needs.map(({ category_id, requests, bytes }) => {
+    const quotas = (byCategory.get(category_id) ?? [])
+      .flatMap(({ group_id }) => groups.get(group_id) ?? [])
+      .toSorted(mostRequestsLeft)
+    const able = quotas.filter(({ requestsLeft }) => (requestsLeft ?? Infinity) >= requests)
+    const taker = able.find(({ bytesLeft }) => (bytesLeft ?? Infinity) >= bytes)
+    if (!taker) return refusalOf(quotas, able, now)
+    taker.requestsTaken += requests
+    taker.bytesTaken += bytes
+    if (taker.requestsLeft !== null) taker.requestsLeft -= requests
+    if (taker.bytesLeft !== null) taker.bytesLeft -= bytes
+    const { group_id, period_start } = taker
+    return { user_id, group_id, period_start, requests, bytes, made_at: now }
   })
-  const charged = sums.filter(({ requests }) => requests > 0)
-  // the usage of all groups is locked before the figures of any
-  for (const sum of charged) await addUsed(tx, sum)
-  for (const sum of charged) await addToFigures(tx, sum, 'deposit')
+}
+
+/**
+ * Charges the needs of a person to groups, chosen as `planQuota` does. `planned` is the result of an
+ * earlier call of `planQuota`. Returns for each need the group, or the error if no group has enough
+ * left. Locks the usage of the groups in the order of their ids. Throws `unavailable` if the
+ * person's last group was deleted meanwhile.
+ */
+export async function chargeQuota(
+  tx: Tx,
+  payer: Payer,
+  needs: readonly QuotaNeed[],
+  kind: ActKind,
+  planned?: QuotaOutcome[]
+): Promise<QuotaOutcome[]> {
+  const outcomes = await take(tx, payer, needs, 'used', planned)
+  for (const sum of sumsOf(outcomes)) await addToFigures(tx, sum, kind)
   return outcomes
 }
 
 /**
- * Adds requests and bytes to the usage of a group without checking its limits. If both numbers are
- * 0, only locks the group's usage, so that the caller can then read it and check the limits.
+ * Reserves requests (entries of the history) and bytes for a person, in the group that `planQuota`
+ * chooses. Throws the error if no group has enough left.
  */
-async function addUsed(
+export async function reserveQuota(tx: Tx, input: Payer & QuotaNeed): Promise<QuotaReservation> {
+  const [outcome] = await take(tx, input, [input], 'reserved')
+  if (!outcome || outcome instanceof AppError) throw outcome
+  return outcome
+}
+
+/** Charges the requests (entries of the history) of a verification. Throws as `reserveQuota` does. */
+export async function chargeVerification(
   tx: Tx,
-  sum: Pick<QuotaReservation, 'group_id' | 'period_start' | 'requests' | 'bytes'>
+  { requests, ...payer }: Payer & Pick<QuotaNeed, 'requests'>
 ): Promise<void> {
-  const { group_id, period_start, requests, bytes } = sum
-  const place = { group_id, into: 'used' as const, limit: null }
-  await add(tx, { ...place, kind: 'requests', period_start, amount: requests })
-  await add(tx, { ...place, kind: 'storage', period_start: storagePeriodStart, amount: bytes })
-}
-
-async function readQuotasByCategory(
-  tx: Tx,
-  input: ChargesInput
-): Promise<Map<string, GroupQuota[]>> {
-  const { company_id, user_id, charges, now } = input
-  const categories = [...new Set(charges.map(({ category_id }) => category_id))]
-  const found = new Map<string, GroupQuota[]>()
-  for (const category_id of categories) {
-    found.set(category_id, await readQuotasOfPerson(tx, { company_id, user_id, category_id, now }))
-  }
-  return found
-}
-
-/**
- * Returns the quota (limits and usage) of each group, as a map with the ids of the groups as keys.
- * The quotas are copies, so the caller may change them.
- */
-function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, GroupQuota> {
-  const all = [...quotasByCategory.values()].flat()
-  return new Map(all.map(quota => [quota.group_id, { ...quota }]))
-}
-
-/**
- * Chooses a group for each charge. Returns for each charge the id of the group, or an error if no
- * group has enough left. Each choice takes into account what the earlier charges will use.
- */
-function distribute(
-  quotasByCategory: Map<string, GroupQuota[]>,
-  { charges, now }: ChargesInput
-): (string | AppError)[] {
-  const groups = groupsOf(quotasByCategory)
-  return charges.map(({ category_id, bytes }) => {
-    const quotas = (quotasByCategory.get(category_id) ?? [])
-      .flatMap(({ group_id }) => groups.get(group_id) ?? [])
-      .toSorted(mostRequestsLeft)
-    const taker = quotas.find(
-      ({ requestsLeft, bytesLeft }) =>
-        (requestsLeft ?? Infinity) >= 1 && (bytesLeft ?? Infinity) >= bytes
-    )
-    if (!taker) return refusalOf(quotas, now)
-    taker.requestsTaken += 1
-    taker.bytesTaken += bytes
-    if (taker.requestsLeft !== null) taker.requestsLeft -= 1
-    if (taker.bytesLeft !== null) taker.bytesLeft -= bytes
-    return taker.group_id
-  })
-}
-
-/**
- * Returns the error for a deposit that cannot be charged to any group in `quotas`:
- * - `storage_limit_reached` if a group has requests left, but not enough storage.
- * - `request_limit_reached` if no group has requests left.
- * - `forbidden` if `quotas` is empty, because then no group of the caller allows the deposit.
- */
-function refusalOf(quotas: GroupQuota[], now: Date): AppError {
-  const full = quotas.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
-  if (full) return storageRefused(full)
-  const [first] = quotas
-  return first
-    ? requestsRefused(first, now)
-    : new AppError('forbidden', 'No group of the caller allows this')
+  const [outcome] = await chargeQuota(tx, payer, [{ requests, bytes: 0 }], 'verify')
+  if (outcome instanceof AppError) throw outcome
 }
 
 /**
@@ -214,15 +124,13 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
  * that records the reserved deposit.
  */
 export async function turnReservationIntoUsage(tx: Tx, held: QuotaReservation): Promise<void> {
-  await lockUsage(tx, held)
-  await move(tx, held, 1)
+  await move(tx, partsOf(held), { reserved: -1, used: 1 })
   await addToFigures(tx, held, 'deposit')
 }
 
 /** Releases a reservation, so that the group can use its requests and bytes again. */
 export async function releaseReservation(tx: Tx, held: QuotaReservation): Promise<void> {
-  await lockUsage(tx, held)
-  await move(tx, held, 0)
+  await move(tx, partsOf(held), { reserved: -1, used: 0 })
 }
 
 /**
@@ -293,15 +201,14 @@ export async function reserveReleasedStorage(
     )
     .select(['group.max_storage', sql<number>`coalesce(used + reserved, 0)`.as('taken')])
     .executeTakeFirstOrThrow()
-  const isAdded = await add(tx, {
+  const part = {
     group_id,
-    into: 'reserved',
     kind: 'storage',
     period_start: storagePeriodStart,
-    amount: bytes,
-    limit: max_storage
-  })
-  if (!isAdded) throw storageRefused({ bytesTaken: taken, max_storage })
+    amount: bytes
+  } as const
+  const added = await add(tx, 'reserved', [part])
+  if (added.length === 0) throw storageRefused({ bytesTaken: taken, max_storage })
 }
 
 function mostRequestsLeft(a: GroupQuota, b: GroupQuota): number {
@@ -310,95 +217,141 @@ function mostRequestsLeft(a: GroupQuota, b: GroupQuota): number {
     : (b.requestsLeft ?? Infinity) - (a.requestsLeft ?? Infinity)
 }
 
+function refusalOf(quotas: GroupQuota[], able: GroupQuota[], now: Date): AppError {
+  const full = able.at(-1)
+  if (full) return storageRefused(full)
+  const [first] = quotas
+  return first
+    ? requestsRefused(first, now)
+    : new AppError('forbidden', 'No group of the caller allows this')
+}
+
+/**
+ * Adds the needs to the usage of the groups that are chosen for them. The statement that adds also
+ * checks the limits. If a parallel call has used up the quota of a group or has deleted the group,
+ * nothing is taken and the groups are chosen anew.
+ */
 async function take(
   tx: Tx,
-  input: ReserveInput,
-  into: 'reserved' | 'used'
-): Promise<QuotaReservation> {
-  const quotas = (await (input.quotas ?? readQuotasOfPerson(tx, input))).toSorted(mostRequestsLeft)
-  let refusal: AppError | undefined
-  for (const quota of quotas) {
-    const isLast = quota === quotas.at(-1)
-    // the savepoint allows to undo the refused reservation and its locks before the next group is
-    // tried
-    if (!isLast) await sql`savepoint take`.execute(tx)
-    const outcome = await takeFrom(tx, quota, input, into)
-    if (!(outcome instanceof AppError)) return outcome
-    if (!isLast) await sql`rollback to savepoint take`.execute(tx)
-    // prefer the storage error, because this group still had requests left
-    if (!refusal || outcome.code === 'storage_limit_reached') refusal = outcome
-  }
-  throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
-}
-
-/**
- * Reserves or charges requests and bytes in the group of `quota`. Returns the error if the group
- * does not have enough left or was deleted meanwhile. After an error the caller must roll the
- * transaction back, because one counter (requests or storage) may already have changed when the
- * other is refused.
- */
-async function takeFrom(
-  tx: Tx,
-  quota: GroupQuota,
-  { user_id, requests, bytes, kind, now }: ReserveInput,
-  into: 'reserved' | 'used'
-): Promise<QuotaReservation | AppError> {
-  const { group_id, period_start, max_requests, max_storage } = quota
-  const place = { group_id, into }
-  const held = { user_id, group_id, period_start, requests, bytes, made_at: now }
-  try {
-    // the lock order everywhere: requests, storage, the figures of the person and of the day
-    const hasRequests = await add(tx, {
-      ...{ ...place, kind: 'requests', period_start },
-      ...{ amount: requests, limit: max_requests }
-    })
-    if (!hasRequests) return requestsRefused(quota, now)
-    const ofStorage = { ...place, kind: 'storage', period_start: storagePeriodStart }
-    const hasRoom =
-      bytes === 0 || (await add(tx, { ...ofStorage, amount: bytes, limit: max_storage }))
-    if (!hasRoom) return storageRefused(quota)
-    if (into === 'used') await addToFigures(tx, held, kind)
-    return held
-  } catch (error) {
-    return refuseDeleted(error)
+  payer: Payer,
+  needs: readonly QuotaNeed[],
+  into: 'reserved' | 'used',
+  planned?: QuotaOutcome[]
+): Promise<QuotaOutcome[]> {
+  let outcomes = planned ?? (await planQuota(tx, payer, needs))
+  for (;;) {
+    const parts = sumsOf(outcomes).flatMap(partsOf)
+    const added = parts.length === 0 ? [] : await add(tx, into, parts)
+    if (added.length === parts.length) return outcomes
+    // the rows stay locked, so the next choice is certain for these groups
+    await move(tx, added, { reserved: 0, used: 0, [into]: -1 })
+    outcomes = await planQuota(tx, payer, needs)
+    if (outcomes.some(each => each instanceof AppError && each.code === 'forbidden')) {
+      throw groupsChanged()
+    }
   }
 }
 
-interface Addition {
+/** Returns the sum of what each group pays, in the order in which groups are locked. */
+function sumsOf(outcomes: QuotaOutcome[]): QuotaReservation[] {
+  const paid = outcomes.flatMap(each => (each instanceof AppError ? [] : [each]))
+  return [...Map.groupBy(paid, ({ group_id }) => group_id)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, own]) =>
+      own.reduce((sum, each) => ({
+        ...each,
+        requests: sum.requests + each.requests,
+        bytes: sum.bytes + each.bytes
+      }))
+    )
+}
+
+/** An amount in a row of the table `usage`. */
+interface UsagePart {
   group_id: string
-  kind: string
+  kind: 'requests' | 'storage'
   period_start: Date
-  into: 'reserved' | 'used'
   amount: number
-  limit: number | null
+}
+
+function partsOf({ group_id, period_start, requests, bytes }: QuotaReservation): UsagePart[] {
+  const parts: UsagePart[] = [
+    { group_id, kind: 'requests', period_start, amount: requests },
+    { group_id, kind: 'storage', period_start: storagePeriodStart, amount: bytes }
+  ]
+  return parts.filter(({ amount }) => amount > 0)
 }
 
 /**
- * Adds an amount to a row of the table `usage` if the sum stays within the limit. Returns whether
- * it did.
+ * Adds amounts to rows of the table `usage`, those whose sum stays within the limit of the group.
+ * Returns the parts that were added. Waits for a transaction that deletes the group, and then does
+ * not add. Every transaction locks the rows in this order: groups by id, requests, storage, and then
+ * the figures of the person and of the day.
  */
-async function add(tx: Tx, addition: Addition): Promise<boolean> {
-  const { group_id, kind, period_start, into, amount, limit } = addition
+async function add(
+  tx: Tx,
+  into: 'reserved' | 'used',
+  parts: readonly UsagePart[]
+): Promise<UsagePart[]> {
   const column = sql.ref(into)
-  const { rows } = await sql`
+  const { rows } = await sql<{ group_id: string; kind: string }>`
+    with part as (
+      select part.group_id, part.kind, part.period_start, part.amount,
+        case part.kind when 'requests' then max_requests else max_storage end as most
+      from ${unnested(parts)}
+      join "group" on "group".company_id = ${tx.companyId}::uuid and "group".id = part.group_id
+      order by part.group_id, part.kind
+      for key share of "group"
+    )
     insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
-    select ${tx.companyId}::uuid, ${group_id}::uuid, ${kind}, ${period_start}::timestamptz, ${amount}::bigint
-    where ${limit}::bigint is null or ${amount}::bigint <= ${limit}::bigint
+    select ${tx.companyId}::uuid, group_id, kind, period_start, amount from part
+    where most is null or amount <= most
     on conflict (company_id, group_id, kind, period_start) do update
       set ${column} = so_far.${column} + excluded.${column}
-      where ${limit}::bigint is null or so_far.used + so_far.reserved + ${amount}::bigint <= ${limit}::bigint
-    returning group_id`.execute(tx)
-  return rows.length > 0
+      where (
+        select most is null or so_far.used + so_far.reserved + amount <= most from part
+        where part.group_id = excluded.group_id and part.kind = excluded.kind
+      )
+    returning group_id, kind`.execute(tx)
+  return parts.filter(part =>
+    rows.some(({ group_id, kind }) => group_id === part.group_id && kind === part.kind)
+  )
 }
 
 /**
- * Returns the error `unavailable` if `error` says that the group to charge was deleted meanwhile.
- * Throws any other `error`.
+ * Adds `reserved` times and `used` times the amounts to the two columns of rows of the table
+ * `usage`, without checking limits. Locks the rows in the order of `add`; a bare update would lock
+ * them in the order of its query plan.
  */
-function refuseDeleted(error: unknown): AppError {
-  const { code, constraint } = Object(error)
-  if (code === '23503' && constraint === 'usage_company_id_group_id_fkey') return groupsChanged()
-  throw error
+async function move(
+  tx: Tx,
+  parts: readonly UsagePart[],
+  { reserved, used }: { reserved: -1 | 0; used: -1 | 0 | 1 }
+): Promise<void> {
+  if (parts.length === 0) return
+  await sql`
+    with part as (
+      select part.* from ${unnested(parts)}
+      join usage on usage.company_id = ${tx.companyId}::uuid and usage.group_id = part.group_id
+        and usage.kind = part.kind and usage.period_start = part.period_start
+      order by part.group_id, part.kind
+      for update of usage
+    )
+    update usage
+    set reserved = usage.reserved + ${reserved}::int * part.amount,
+      used = usage.used + ${used}::int * part.amount
+    from part
+    where usage.company_id = ${tx.companyId}::uuid and usage.group_id = part.group_id
+      and usage.kind = part.kind and usage.period_start = part.period_start`.execute(tx)
+}
+
+/** Returns SQL for a table `part` with a row for each part. */
+function unnested(parts: readonly UsagePart[]) {
+  return sql`unnest(
+    ${parts.map(({ group_id }) => group_id)}::uuid[], ${parts.map(({ kind }) => kind)}::text[],
+    ${parts.map(({ period_start }) => period_start)}::timestamptz[],
+    ${parts.map(({ amount }) => amount)}::bigint[]
+  ) as part (group_id, kind, period_start, amount)`
 }
 
 function groupsChanged(): AppError {
@@ -430,7 +383,7 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
  * Adds charged requests and bytes to two figures: what the person has used in the group, and what
  * the group has used on the day of the requests.
  */
-async function addToFigures(tx: Tx, use: QuotaReservation, kind: Kind): Promise<void> {
+async function addToFigures(tx: Tx, use: QuotaReservation, kind: ActKind): Promise<void> {
   const isDeposit = kind === 'deposit'
   await sql`
     with of_day as (
@@ -453,28 +406,4 @@ async function addToFigures(tx: Tx, use: QuotaReservation, kind: Kind): Promise<
     where amount > 0
     on conflict (company_id, user_id, group_id, kind, period_start) do update
       set used = so_far.used + excluded.used`.execute(tx)
-}
-
-/**
- * Locks the two rows of the table `usage` that count the reservation: first the row of requests,
- * then the row of storage. `reserveQuota` locks them in the same order. A single update would lock
- * them in the order of its query plan.
- */
-async function lockUsage(tx: Tx, held: QuotaReservation): Promise<void> {
-  await sql`
-    select 1 from usage
-    where company_id = ${tx.companyId} and group_id = ${held.group_id}
-      and ((kind = 'requests' and period_start = ${held.period_start})
-        or (kind = 'storage' and period_start = ${storagePeriodStart}))
-    order by kind for update`.execute(tx)
-}
-
-async function move(tx: Tx, held: QuotaReservation, keep: 0 | 1): Promise<void> {
-  await sql`
-    update usage set
-      reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,
-      used = used + ${keep}::int * case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end
-    where company_id = ${tx.companyId} and group_id = ${held.group_id}
-      and ((kind = 'requests' and period_start = ${held.period_start})
-        or (kind = 'storage' and period_start = ${storagePeriodStart}))`.execute(tx)
 }

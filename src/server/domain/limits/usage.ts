@@ -76,13 +76,6 @@ export interface GroupQuota {
   bytesLeft: number | null
 }
 
-const groupsOf = (tx: Tx, query: PersonQuotaQuery) => groupsOfPerson(tx, query)
-
-const groupsFor = (tx: Tx, query: PersonQuotaQuery & { category_id: string }) =>
-  groupsOfPerson(tx, query)
-    .innerJoin('group_category', join => joinInCompany(join, 'group_category.group_id', 'group.id'))
-    .where('group_category.category_id', '=', query.category_id)
-
 const groupsNamed = (tx: Tx, query: QuotaQuery & { group_ids: readonly string[] }) =>
   groupsFrom(tx, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
 
@@ -172,11 +165,16 @@ export async function readQuotasOfPerson(
   input: PersonQuotaQuery & { category_id?: string }
 ): Promise<GroupQuota[]> {
   const { category_id } = input
-  const rows =
+  const own = groupsOfPerson(tx, input)
+  const paying =
     category_id === undefined
-      ? await groupsOf(tx, input).execute()
-      : await groupsFor(tx, { ...input, category_id }).execute()
-  return quotasOf(rows, input.now)
+      ? own
+      : own
+          .innerJoin('group_category', join =>
+            joinInCompany(join, 'group_category.group_id', 'group.id')
+          )
+          .where('group_category.category_id', '=', category_id)
+  return quotasOf(await paying.execute(), input.now)
 }
 
 /** Returns the limits and usage of the groups in `group_ids`, as a map with the ids as keys. */

@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
+import { joinInCompany } from '../../db/joins.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
+import { readRequestsById } from '../history/requests.ts'
+import { encryptDigest } from './upload-digests.ts'
+
+interface Person {
+  company_id: CompanyId
+  user_id: string
+}
+
+interface SoughtFile {
+  original: Buffer
+  stored: Buffer
+  category: string
+}
+
+/**
+ * Finds files that the person is uploading already, in the same category. Returns the newest upload
+ * of each with its request (entry of the history).
+ */
+export async function findOpenUploads<File extends SoughtFile>(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  person: Person,
+  files: readonly File[]
+): Promise<Map<File, { request: ProcessedRequest; upload_id: string }>> {
+  if (files.length === 0) return new Map()
+  const seal = (digest: Buffer) => encryptDigest(deps.keys, person, digest)
+  const sealed = files.map(file => ({
+    file,
+    original: seal(file.original),
+    stored: seal(file.stored)
+  }))
+  const rows = await selectInCompany(tx, 'upload')
+    .where('user_id', '=', person.user_id)
+    .where(sql<boolean>`original = any(${sealed.map(({ original }) => original)}::bytea[])`)
+    .where('state', '=', 'uploading')
+    .orderBy('active_at', 'desc')
+    .select(['id', 'request_id', 'original', 'stored', 'category_id'])
+    .execute()
+  const requests = await readRequestsById(
+    tx,
+    person,
+    rows.map(row => row.request_id)
+  )
+  return new Map(
+    sealed.flatMap(({ file, original, stored }) => {
+      const row = rows.find(
+        each =>
+          each.original?.equals(original) &&
+          each.stored?.equals(stored) &&
+          each.category_id === file.category
+      )
+      const request = row && requests.get(row.request_id)
+      return request ? [[file, { request, upload_id: row.id }] as const] : []
+    })
+  )
+}
+
+/**
+ * Finds files that the person has deposited before, in any category. Returns the request (entry of
+ * the history) of the newest deposit of each. Does not search other people's deposits.
+ */
+export async function findOwnDeposits<File extends SoughtFile>(
+  tx: Tx,
+  deps: Pick<Deps, 'companyKeys'>,
+  person: Person,
+  files: readonly File[]
+): Promise<Map<File, ProcessedRequest>> {
+  if (files.length === 0) return new Map()
+  const { lookup } = await deps.companyKeys.read(tx)
+  const tagged = files.map(file => ({ file, tag: keyedHashOf(lookup, 'sha256', file.original) }))
+  const rows = await selectInCompany(tx, 'lookup_tag')
+    .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+    .where('lookup_tag.user_id', '=', person.user_id)
+    .where(sql<boolean>`lookup_tag.tag = any(${tagged.map(({ tag }) => tag)}::bytea[])`)
+    .where('lookup_tag.which', '=', 'original')
+    .distinctOn('lookup_tag.tag')
+    .orderBy('lookup_tag.tag')
+    // two deposits may have the same second; the ids of requests grow with time
+    .orderBy('deposit.recorded_at', 'desc')
+    .orderBy('deposit.request_id', 'desc')
+    .select(['lookup_tag.tag', 'deposit.request_id'])
+    .execute()
+  const requests = await readRequestsById(
+    tx,
+    person,
+    rows.map(row => row.request_id)
+  )
+  return new Map(
+    tagged.flatMap(({ file, tag }) => {
+      const row = rows.find(each => each.tag.equals(tag))
+      const request = row && requests.get(row.request_id)
+      return request ? [[file, request] as const] : []
+    })
+  )
+}
