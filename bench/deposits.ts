@@ -8,7 +8,12 @@ import {
   withProcessorTime
 } from './load.ts'
 import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
-import { companyHost, openServiceInternals, type ServiceInternals } from './service-internals.ts'
+import {
+  type CapturedStatement,
+  companyHost,
+  openServiceInternals,
+  type ServiceInternals
+} from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
@@ -35,7 +40,9 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const capture = () =>
     internals.statementsOf({ path: '/deposit', token: person.token, body: documentIn(category) })
   await capture() // the first call also loads keys and names that stay in memory
-  const twice = [await capture(), await capture()]
+  let twice = [await capture(), await capture()]
+  // a call may also read whether hosts have changed, which happens at most once a second
+  while (textsOf(twice[0]) !== textsOf(twice[1])) twice = [await capture(), await capture()]
   await using peer = await startPeerProcess('statements', { socketDir, callers: most })
 
   const seconds = options.quick ? 0.5 : 2
@@ -77,6 +84,10 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     for (const connection of connections) connection.close()
   }
   return rows
+}
+
+function textsOf(statements: CapturedStatement[] = []): string {
+  return statements.map(({ text }) => text).join(';')
 }
 
 function documentIn(category: string) {

@@ -213,6 +213,7 @@ export async function serveBuild(build: AstroBuild): Promise<{ server: Server; p
   const site = createSiteHandler({
     resolve: async () => ({ company_id: 'acme', config }),
     api: async () => Response.json(config),
+    inPlace: (_domain, render) => render(),
     scheme: 'http',
     port,
     log: { warn: () => {}, error: () => {} },

@@ -18,12 +18,6 @@ import { mountGroups } from './api/groups.ts'
 import { mountHealth } from './api/health.ts'
 import { mountImports } from './api/imports.ts'
 import type { Api, ApiContext, ApiEnv } from './api/kit/context.ts'
-import {
-  createInFlightCallLimiter,
-  type InFlightCall,
-  type InFlightCallLimiter,
-  type InFlightLimits
-} from './api/kit/in-flight-calls.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, problemResponse } from './api/kit/responses.ts'
 import { mountMembers } from './api/members.ts'
 import { mountOverview } from './api/overview.ts'
@@ -32,7 +26,6 @@ import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
-import { HttpClientDisconnected } from './db/connection-allocator.ts'
 import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
@@ -53,14 +46,10 @@ const allowedHeaders =
 export function createApp(
   deps: Deps,
   tenants: TenantCache,
-  {
-    lagMs = () => 0,
-    inFlightLimits
-  }: { lagMs?: () => number; inFlightLimits?: InFlightLimits } = {}
+  { lagMs = () => 0 }: { lagMs?: () => number } = {}
 ): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
-  const inFlightCalls = createInFlightCallLimiter(inFlightLimits)
   // an overload refuses many calls, so the log reports their number
   const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for the moment: clients may try again')
@@ -96,10 +85,10 @@ export function createApp(
     if (!tenant) throw new AppError('unknown_host', 'No company answers on this host')
     c.set('tenant', tenant)
     const cors = corsHeaders(deps, tenant.host, c.req.header('origin'))
+    const place = await c.env?.place
+    c.set('place', place)
     if (c.req.method === 'OPTIONS') return preflight(cors)
-    const inFlight = beginInFlightCall(c, inFlightCalls)
-    c.set('inFlight', inFlight)
-    const { statuses } = await runAndCollectRateLimitStatuses(next).finally(() => inFlight?.end())
+    const { statuses } = await runAndCollectRateLimitStatuses(next).finally(() => place?.end())
     const limits = rateLimitHeaders(statuses)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
@@ -147,7 +136,7 @@ export function createApp(
     const expected = errorForCaller(error)
     if (error instanceof AppError && error.status >= 500 && error.cause === undefined) {
       noteRefused(error.message)
-    } else if (expected.status >= 500 && !(error instanceof HttpClientDisconnected)) {
+    } else if (expected.status >= 500) {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)
@@ -165,24 +154,6 @@ export function createApp(
   })
 
   return app
-}
-
-/**
- * Counts a call toward the limits of concurrent calls. Throws `unavailable` or `rate_limited` when
- * a limit is reached. Returns undefined for a call from within the process, which is not counted.
- */
-function beginInFlightCall(
-  c: ApiContext,
-  inFlightCalls: InFlightCallLimiter
-): InFlightCall | undefined {
-  const { remoteAddress, caller } = c.env ?? {}
-  if (remoteAddress === undefined) return undefined
-  const isStranger = c.req.header('authorization') === undefined
-  return inFlightCalls.begin({
-    company: c.get('tenant').company_id,
-    address: isStranger ? remoteAddress : undefined,
-    caller
-  })
 }
 
 function otherCompany(c: ApiContext): CompanyId | undefined {

@@ -12,6 +12,7 @@ import { createFirstCompanyIfNone } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { limitConnections } from './http/connections.ts'
+import { createGate } from './http/gate.ts'
 import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
 import { createHttpServer } from './http/listener.ts'
 import { announceEndingKeysJob } from './jobs/announce-ending-keys.ts'
@@ -110,10 +111,12 @@ async function start(): Promise<void> {
   if (isFirst && config.demo) await createEmptyDemo(deps)
 
   const lag = owned.use(watchEventLoopLag())
+  const gate = createGate()
   const app = createApp(deps, tenants, { lagMs: lag.ms })
   const site = createSiteHandler({
     resolve: tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
+    inPlace: gate.render,
     scheme: config.scheme,
     port: config.publicPort,
     log,
@@ -127,7 +130,7 @@ async function start(): Promise<void> {
         createDepositsFromUploadsJob(deps),
         endIdleUploadsJob(deps),
         sendMailsJob(deps),
-        runImportsJob(deps),
+        runImportsJob(deps, gate.inBackground),
         deleteExpiredRowsJob(deps),
         announceEndingKeysJob(deps),
         checkDomainsJob(deps),
@@ -143,7 +146,7 @@ async function start(): Promise<void> {
     app,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader(config.trustedProxies),
-    present: deps.db.present,
+    gate,
     headers: apiHeadersFor(deps.settings),
     log
   })

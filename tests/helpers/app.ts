@@ -16,7 +16,6 @@ import { createDnsLookup } from '../../src/server/adapters/dns.ts'
 import { openInstallationKeys } from '../../src/server/adapters/keys.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
-import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
 import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
@@ -32,6 +31,7 @@ import { recordOrCheckRootSecretId } from '../../src/server/domain/installation/
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
+import { type CallLimits, createGate } from '../../src/server/http/gate.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
@@ -143,7 +143,7 @@ export async function makeApp(
     /**
      * Maximum number of calls that may run at the same time. The product's defaults when absent.
      */
-    inFlightLimits?: InFlightLimits
+    inFlightLimits?: CallLimits
   } = {}
 ) {
   guardLogHeadLocks()
@@ -207,12 +207,10 @@ export async function makeApp(
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
   const { lagMs, inFlightLimits } = options
-  const app = createApp(deps, tenants, {
-    ...(lagMs && { lagMs }),
-    ...(inFlightLimits && { inFlightLimits })
-  })
+  const gate = createGate(inFlightLimits)
+  const app = createApp(deps, tenants, lagMs && { lagMs })
   options.mount?.(app)
-  const importing = options.runsImports ? [runImportsJob(deps)] : []
+  const importing = options.runsImports ? [runImportsJob(deps, gate.inBackground)] : []
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
   const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createHttpServer({
@@ -221,7 +219,7 @@ export async function makeApp(
     app,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader(options.trustedProxies ?? []),
-    present: deps.db.present,
+    gate,
     log: deps.log,
     ...(options.slowest ? { slowest: options.slowest } : {}),
     ...(options.headMs === undefined ? {} : { headMs: options.headMs })
@@ -446,6 +444,7 @@ export async function makeApp(
     mailTo,
     allMailsSent,
     app,
+    gate,
     tenants,
     server,
     folder,

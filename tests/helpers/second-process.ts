@@ -5,6 +5,7 @@ import { createApp } from '../../src/server/app.ts'
 import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
+import { createGate } from '../../src/server/http/gate.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createHttpServer } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
@@ -43,7 +44,7 @@ export async function startSecondProcess(
     app: api,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader([]),
-    present: deps.db.present,
+    gate: createGate(),
     log: deps.log
   })
   return {

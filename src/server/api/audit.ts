@@ -13,8 +13,7 @@ export function mountAudit(app: Api): void {
   mountNonJsonEndpoint(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
     const chunks = auditList.exportAuditEntries(c.get('deps'), {
       company_id: administeredCompanyId(c),
-      ...filter,
-      caller: c.get('inFlight')?.caller
+      ...filter
     })
     return csvDownload(c, 'audit', chunks)
   })

@@ -25,7 +25,6 @@ import type { CompanyId, Deps, StagedFileId } from '../domain/deps.ts'
 import { newRandomId } from '../domain/ids.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, authenticatedCaller, hostCompanyId } from './kit/context.ts'
-import { createInFlightCallLimiter } from './kit/in-flight-calls.ts'
 import {
   defaultMaxBodyBytes,
   mountNonJsonEndpoint,
@@ -33,9 +32,6 @@ import {
   readBodyChunks
 } from './kit/mount.ts'
 import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
-
-const maxPerPerson = 6
-const maxPerCompany = 32
 
 const maxHeaderBytes = 2048
 /**
@@ -58,35 +54,29 @@ interface Received {
 const writesAtOnce = 4
 
 export function mountDepositBatch(app: Api): void {
-  // batches use memory and disk; every caller is signed in, so there is no limit for addresses
-  const batches = createInFlightCallLimiter({
-    perPerson: maxPerPerson,
-    perCompany: maxPerCompany
-  })
   mountNonJsonEndpoint(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = hostCompanyId(c)
     const user_id = authenticatedCaller(c).id
     const actor = apiKeyOrPersonIdOf(authenticatedCaller(c))
     const staged: StagedFileId[] = []
-    const counted = batches.begin({ company: company_id, address: undefined, caller: undefined })
+    const place = c.get('place')
+    place?.countBatch(user_id)
     try {
-      counted.countPerson(user_id)
-      const received = await receive(c, staged)
+      const read = () => receive(c, staged)
+      const received = await (place?.outside(read) ?? read())
       const items = received.flatMap(each => {
         if (each instanceof AppError) return []
         const { key, ...deposit } = each.item
         return [{ key, deposit: withMediaTypeByName(deposit), staged: each.staged }]
       })
-      const caller = c.get('inFlight')?.caller
-      const by = { company_id, user_id, actor, route: depositKeyRoute, caller }
+      const by = { company_id, user_id, actor, route: depositKeyRoute }
       const answers = (await createDeposits(deps, by, items)).values()
       const results = received.map(each =>
         resultOf(each instanceof AppError ? each : answers.next().value)
       )
       return c.json(createDepositBatch.message.parse({ results }))
     } finally {
-      counted.end()
       // deposited files have been moved, so nothing is left of them here
       for (const file of staged) await discard(deps, file)
     }

@@ -21,7 +21,8 @@ import {
   type Api,
   authenticatedCaller,
   hostCompanyAndCaller,
-  hostCompanyId
+  hostCompanyId,
+  inLongRead
 } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { streamWhileAllowed } from './kit/while-allowed.ts'
@@ -34,8 +35,7 @@ export function mountDeposits(app: Api): void {
     const by = {
       ...hostCompanyAndCaller(c),
       actor: apiKeyOrPersonIdOf(authenticatedCaller(c)),
-      route: intake.depositKeyRoute,
-      caller: c.get('inFlight')?.caller
+      route: intake.depositKeyRoute
     }
     const deposit = intake.withMediaTypeByName(input)
     const answer = await intake.createDeposit(c.get('deps'), by, { key, deposit })
@@ -46,8 +46,8 @@ export function mountDeposits(app: Api): void {
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
     const { company_id, by } = callerAndAdministeredCompany(c)
     await recordHistoryReading(c.get('deps'), { company_id, by })
-    const caller = c.get('inFlight')?.caller
-    return companyDeposits.listDeposits(c.get('deps'), { company_id, caller, ...input })
+    const read = () => companyDeposits.listDeposits(c.get('deps'), { company_id, ...input })
+    return companyDeposits.isSearch(input) ? inLongRead(c, read) : read()
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>

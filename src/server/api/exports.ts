@@ -1,14 +1,16 @@
 import { exportOwnData } from '../../contract/exports.ts'
 import * as exports from '../domain/accounts/exports.ts'
-import { type Api, authenticatedCaller } from './kit/context.ts'
+import { type Api, authenticatedCaller, inLongRead } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
 export function mountOwnDataExport(app: Api): void {
   mountEndpoint(app, exportOwnData, ({ cursor }, c) =>
-    exports.exportOwnData(c.get('deps'), {
-      tenant: c.get('tenant'),
-      person: authenticatedCaller(c),
-      cursor
-    })
+    inLongRead(c, () =>
+      exports.exportOwnData(c.get('deps'), {
+        tenant: c.get('tenant'),
+        person: authenticatedCaller(c),
+        cursor
+      })
+    )
   )
 }

@@ -47,12 +47,7 @@ export function mountMembers(app: Api): void {
   )
 
   mountNonJsonEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
-    const { caller } = c.get('inFlight') ?? {}
-    const texts = exportMembers(c.get('deps'), {
-      company_id: administeredCompanyId(c),
-      caller,
-      ...filter
-    })
+    const texts = exportMembers(c.get('deps'), { company_id: administeredCompanyId(c), ...filter })
     return csvDownload(c, 'people', texts)
   })
 

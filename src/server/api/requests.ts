@@ -14,7 +14,8 @@ import {
   type Api,
   authenticatedCaller,
   hostCompanyAndCaller,
-  hostCompanyId
+  hostCompanyId,
+  inLongRead
 } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
@@ -31,12 +32,13 @@ export function mountRequests(app: Api, streams: EventStreams): void {
         by: authenticatedCaller(c)
       })
     }
-    return requests.listRequests(c.get('deps'), {
-      ...input,
-      company_id: hostCompanyId(c),
-      user_id: isWhole ? 'everybody' : authenticatedCaller(c).id,
-      caller: c.get('inFlight')?.caller
-    })
+    const read = () =>
+      requests.listRequests(c.get('deps'), {
+        ...input,
+        company_id: hostCompanyId(c),
+        user_id: isWhole ? 'everybody' : authenticatedCaller(c).id
+      })
+    return requests.isSearch(input) ? inLongRead(c, read) : read()
   })
 
   // registered before /process/{id}, which would also match this path
@@ -48,8 +50,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
         locale,
         format: format === 'spreadsheet' ? spreadsheetFormat(locale, time_zone) : machineFormat,
         ...filter,
-        ...hostCompanyAndCaller(c),
-        caller: c.get('inFlight')?.caller
+        ...hostCompanyAndCaller(c)
       })
       return csvDownload(c, 'history', texts)
     }

@@ -1,11 +1,5 @@
-import { availableParallelism } from 'node:os'
 import { Kysely, type KyselyProps, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import {
-  type CompanyActivityTracker,
-  createCompanyActivityTracker
-} from '../../core/active-companies.ts'
-import { ConnectionAllocator } from './connection-allocator.ts'
 import {
   appRoleConnectionConfig,
   type DatabaseLocation,
@@ -18,11 +12,6 @@ import { nameStatements } from './statement-names.ts'
 
 /** The database. Modules of other folders query it through the functions of `scope.ts`. */
 export interface Db {
-  /**
-   * The companies with an HTTP request to this process within the last second. Only these companies
-   * count as active when connections are shared out.
-   */
-  readonly present: CompanyActivityTracker
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -30,47 +19,24 @@ export interface Db {
 export type OpenOptions = DatabaseLocation & {
   /**
    * Whether the service itself runs PostgreSQL. If so, the PostgreSQL processes get a lower
-   * priority than the service. PostgreSQL processes that serve long reads get the lowest priority.
+   * priority than the service.
    */
   isEmbedded?: boolean
   /** Called when a connection is lost, whether it is idle or in use. */
   onError?: (error: Error) => void
 }
 
-const poolSize = 16
-const reserve = 4
-const heavySize = 4
 /**
- * Maximum number of connections that a company may hold while other companies are active, for short
- * transactions (`usual`) and for long reads (`heavy`). Each number is the number of processor
- * cores, but at most `poolSize` or `heavySize`.
+ * As many as the places of `http/gate.ts`, so that whoever is admitted has a connection at once.
+ * Jobs, which need no place, take turns with them.
  */
-const whenContended = {
-  usual: Math.min(availableParallelism(), poolSize),
-  heavy: Math.min(availableParallelism(), heavySize)
-}
+const poolSize = 24
 const acquireMillis = 5_000
 const statementMillis = 5_000
 const lockMillis = 2_000
 const idleInTransactionMillis = 10_000
 
-/**
- * Difference in nice value between the PostgreSQL processes of long reads and this process. If it
- * were larger, a long read could end in a timeout on a busy machine.
- */
-const longReadNiceDifference = 10
-
-interface Opened {
-  usual: DatabaseOfPool
-  /**
-   * The connections for long reads. For an embedded database they are a separate pool, because
-   * PostgreSQL processes of lower priority serve it. Otherwise the same object as `usual`.
-   */
-  heavy: DatabaseOfPool
-  allocator: ConnectionAllocator
-}
-
-const opened = new WeakMap<Db, Opened>()
+const opened = new WeakMap<Db, DatabaseOfPool>()
 
 /**
  * Opens the connections that serve HTTP requests. Their database role is subject to row-level
@@ -78,48 +44,26 @@ const opened = new WeakMap<Db, Opened>()
  */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
-  const settings: pg.PoolConfig = {
+  const pool = new pg.Pool({
     ...appRoleConnectionConfig(options),
+    max: poolSize,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,
     lock_timeout: lockMillis,
     idle_in_transaction_session_timeout: idleInTransactionMillis,
     types: { getTypeParser }
-  }
-  const openPool = (max: number, niceDifference: number) => {
-    const pool = new pg.Pool({ ...settings, max })
-    // An error event without a listener would end the process. The pool emits errors of idle
-    // connections, and each client emits the errors of its connection while it is in use.
-    pool.on('error', onError)
-    pool.on('connect', client => {
-      client.on('error', onError)
-      if (isEmbedded) lowerPriority(processOf(client), niceDifference).catch(onError)
-    })
-    return pool
-  }
-  const pool = openPool(poolSize + reserve, postgresNiceDifference)
-  const heavyPool = isEmbedded ? openPool(heavySize, longReadNiceDifference) : pool
-  let closing: Promise<unknown> | undefined
-  const close = async () => {
-    closing ??= Promise.all([...new Set([pool, heavyPool])].map(each => each.end()))
-    await closing
-  }
-  const present = createCompanyActivityTracker(() => performance.now())
-  const db: Db = { present, close, [Symbol.asyncDispose]: close }
-  const waitMs = acquireMillis
-  const usual = queryPool(pool)
-  opened.set(db, {
-    usual,
-    heavy: heavyPool === pool ? usual : queryPool(heavyPool),
-    allocator: new ConnectionAllocator({
-      size: poolSize,
-      reserve,
-      heavy: heavySize,
-      whenContended,
-      present,
-      waitMs
-    })
   })
+  // An error event without a listener would end the process. The pool emits errors of idle
+  // connections, and each client emits the errors of its connection while it is in use.
+  pool.on('error', onError)
+  pool.on('connect', client => {
+    client.on('error', onError)
+    if (isEmbedded) lowerPriority(processOf(client), postgresNiceDifference).catch(onError)
+  })
+  let closing: Promise<void> | undefined
+  const close = () => (closing ??= pool.end())
+  const db: Db = { close, [Symbol.asyncDispose]: close }
+  opened.set(db, queryPool(pool))
   try {
     await pool.query('select 1')
   } catch (error) {
@@ -142,32 +86,17 @@ function queryPool(pool: pg.Pool): DatabaseOfPool {
   return { pool, kysely: { config, dialect, driver: dialect.createDriver(), executor } }
 }
 
-/**
- * Returns the connections for short transactions or, with `isHeavy`, those for long reads. Only
- * modules of this folder may call this function.
- */
-export function kyselyOf(db: Db, { isHeavy = false } = {}): KyselyProps {
-  const { usual, heavy } = openedAs(db)
-  return (isHeavy ? heavy : usual).kysely
+/** Returns how to query a database. Only modules of this folder may call this function. */
+export function kyselyOf(db: Db): KyselyProps {
+  return openedAs(db).kysely
 }
 
-/**
- * Returns the pool of connections for short transactions. Only modules of this folder may call this
- * function.
- */
+/** Returns the pool of a database. Only modules of this folder may call this function. */
 export function poolOf(db: Db): pg.Pool {
-  return openedAs(db).usual.pool
+  return openedAs(db).pool
 }
 
-/**
- * Returns the allocator that gives the pool's connections to transactions. Only modules of this
- * folder may call this function.
- */
-export function connectionAllocatorOf(db: Db): ConnectionAllocator {
-  return openedAs(db).allocator
-}
-
-function openedAs(db: Db): Opened {
+function openedAs(db: Db): DatabaseOfPool {
   const found = opened.get(db)
   if (!found) throw new Error('this database was not opened by openDatabase')
   return found

@@ -8,16 +8,8 @@ import {
   Transaction,
   TransactionBuilder
 } from 'kysely'
-import {
-  type ConnectionConsumer,
-  type ConnectionRequestOptions,
-  type ConnectionSlot,
-  consumerForNoCompany
-} from './connection-allocator.ts'
-import { connectionAllocatorOf, type Db, kyselyOf } from './open.ts'
+import { type Db, kyselyOf } from './open.ts'
 import type { Database } from './schema.ts'
-
-export type { ConnectionRequestOptions, WaitingClient } from './connection-allocator.ts'
 
 declare const brand: unique symbol
 /** The id of a company. The type checker does not accept other strings in its place. */
@@ -44,17 +36,12 @@ export function parseCompanyId(text: string): CompanyId | undefined {
  * the transaction starts again, up to three times. So `run` must have no effect outside the
  * database; such effects belong in `tx.afterCommit`.
  */
-export function inCompany<T>(
-  db: Db,
-  company: CompanyId,
-  run: (tx: Tx) => Promise<T>,
-  options: ConnectionRequestOptions = {}
-): Promise<T> {
+export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
   const id = toCompanyId(company)
   // row-level security reads the setting
   const begin = `begin; select set_config('app.company_id', '${id}', true)`
-  return inTransaction(db, { begin, consumer: id, options }, async (props, slot) => {
-    const tx = new Tx(props, id, slot)
+  return inTransaction(db, begin, async props => {
+    const tx = new Tx(props, id)
     const result = await run(tx)
     await tx.writeAuditEntries()
     return { result, effects: tx.effects }
@@ -66,8 +53,7 @@ export function inCompany<T>(
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>): Promise<T> {
-  const how = { begin: 'begin', consumer: consumerForNoCompany, options: {} }
-  return inTransaction(db, how, async props => {
+  return inTransaction(db, 'begin', async props => {
     const tx = new TxWithoutCompany(props)
     return { result: await run(tx), effects: tx.effects }
   })
@@ -98,22 +84,12 @@ class BaseTx extends Transaction<Database> {
 /** A transaction within one company. */
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
-  /**
-   * Whether other companies were active when the transaction began. A long read then uses smaller
-   * pages.
-   */
-  readonly isContended: boolean
   readonly #auditEntries: { company: CompanyId; statement: Statement }[] = []
   #mayAudit = true
 
-  constructor(
-    props: KyselyProps,
-    company: CompanyId,
-    { isContended }: Pick<ConnectionSlot, 'isContended'>
-  ) {
+  constructor(props: KyselyProps, company: CompanyId) {
     super(props)
     this.companyId = company
-    this.isContended = isContended
   }
 
   /**
@@ -159,21 +135,17 @@ const retryable = ['40001', '40P01']
 
 async function inTransaction<T>(
   db: Db,
-  how: { begin: string; consumer: ConnectionConsumer; options: ConnectionRequestOptions },
-  run: (
-    props: KyselyProps,
-    slot: ConnectionSlot
-  ) => Promise<{ result: T; effects: readonly (() => void)[] }>
+  begin: string,
+  run: (props: KyselyProps) => Promise<{ result: T; effects: readonly (() => void)[] }>
 ): Promise<T> {
+  const kysely = kyselyOf(db)
+  const props = { ...kysely, driver: driverThatBeginsWith(begin, kysely.dialect) }
   for (let retries = 0; ; retries++) {
-    const slot = await connectionAllocatorOf(db).take(how.consumer, how.options)
     let hasBegun = false
     try {
-      const kysely = kyselyOf(db, how.options)
-      const props = { ...kysely, driver: driverThatBeginsWith(how.begin, kysely.dialect) }
       const { result, effects } = await new TransactionBuilder(props).execute(transaction => {
         hasBegun = true
-        return run({ ...props, executor: transaction.getExecutor() }, slot)
+        return run({ ...props, executor: transaction.getExecutor() })
       })
       for (const effect of effects) effect()
       return result
@@ -181,8 +153,6 @@ async function inTransaction<T>(
       // a connection of the pool may have died before it was used
       const mayRepeat = !hasBegun || retryable.includes(sqlStateOf(error))
       if (!mayRepeat || retries === maxRetries) throw error
-    } finally {
-      slot.release()
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }

@@ -1,20 +1,12 @@
 import { byteOrderMark, type CellSeparator, csvRecord } from '../../core/csv/cells.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx } from '../db/scope.ts'
+import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/**
- * How long an export waits for a database connection for its next page, in milliseconds. If no
- * connection is free by then, the download breaks off.
- */
-const nextPageMs = 120_000
+/** The number of rows that are read at a time: few, so that an export hardly delays other calls. */
+const limit = 50
 
-interface CsvExport<Item, Row> extends Pick<ConnectionRequestOptions, 'caller'> {
+interface CsvExport<Item, Row> {
   company_id: CompanyId
-  /**
-   * The number of rows that are read at a time: `alone`, or `whenContended` while other companies
-   * are active. The second number is smaller, so that the export hardly delays their calls.
-   */
-  pageRows: { alone: number; whenContended: number }
   /** Reads the page that begins at `cursor`. `next` is the cursor of the next page, if any. */
   readPage: (
     tx: Tx,
@@ -35,19 +27,13 @@ interface CsvExport<Item, Row> extends Pick<ConnectionRequestOptions, 'caller'> 
  */
 export async function* exportCsv<Item, Row>(
   deps: Pick<Deps, 'db'>,
-  { company_id, caller, pageRows, readPage, toRows, columns, separator = ',' }: CsvExport<Item, Row>
+  { company_id, readPage, toRows, columns, separator = ',' }: CsvExport<Item, Row>
 ): AsyncGenerator<string, void, void> {
   let cursor: string | undefined
-  const read = (tx: Tx) => {
-    const limit = tx.isContended ? pageRows.whenContended : pageRows.alone
-    return readPage(tx, { limit, cursor })
-  }
   do {
-    const { items, next } = await inCompany(deps.db, company_id, read, {
-      isHeavy: true,
-      caller,
-      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
-    })
+    const { items, next } = await inCompany(deps.db, company_id, tx =>
+      readPage(tx, { limit, cursor })
+    )
     const head =
       cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns), separator) : ''
     const rows = await toRows(items)

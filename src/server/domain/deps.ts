@@ -6,7 +6,7 @@ import type { Db } from '../db/open.ts'
 import type { SuspensionMark } from '../db/schema.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
 
-export type { CompanyId, WaitingClient } from '../db/scope.ts'
+export type { CompanyId } from '../db/scope.ts'
 
 /**
  * Everything that the domain depends on. Tests provide their own values instead of mocking modules.

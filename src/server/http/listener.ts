@@ -2,19 +2,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { CompanyActivityTracker } from '../../core/active-companies.ts'
-import type { Api } from '../api/kit/context.ts'
+import type { Api, CallPlace } from '../api/kit/context.ts'
 import { commonApiHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
-import type { Log } from '../domain/deps.ts'
+import type { CompanyId, Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/events/event-streams.ts'
 import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { addParseErrorHandler } from './client-errors.ts'
+import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
-import { createRequestScheduler } from './request-scheduler.ts'
 import { enforceMinimumSpeed, type MinimumSpeed } from './slow-bodies.ts'
 
 export interface HttpServerOptions {
@@ -23,11 +22,7 @@ export interface HttpServerOptions {
   app: Api
   uploads: UploadHandler
   addressOf: ClientAddressReader
-  /**
-   * The companies with an HTTP request within the last second. The listener records the company of
-   * each HTTP request here.
-   */
-  present: CompanyActivityTracker
+  gate: Gate
   log: Log
   /**
    * The lowest speed at which a request body may arrive. If a body is slower, its connection is
@@ -44,8 +39,9 @@ export interface HttpServerOptions {
 
 /** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { tenants, site, app, uploads, addressOf, present, log, headMs = 10_000 } = options
+  const { tenants, site, app, uploads, addressOf, gate, log, headMs = 10_000 } = options
   const { headers = commonApiHeaders } = options
+  const places = new WeakMap<IncomingMessage, Promise<CallPlace>>()
   const api = getRequestListener(
     async (request, { incoming, outgoing }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
@@ -55,7 +51,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
         remoteAddress: addressOf(message),
         peer: message.socket.remoteAddress,
         host: hostOf(message),
-        caller: outgoing as ServerResponse, // as: likewise
+        place: places.get(message),
+        hasWholeBody: () => message.complete,
         takeStream(given) {
           stream = given
         },
@@ -80,8 +77,6 @@ export function createHttpServer(options: HttpServerOptions): Server {
     { overrideGlobalObjects: false }
   )
 
-  const requestScheduler = createRequestScheduler(present)
-
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = hostOf(request)
     if (!host) return sendHostError(response, 400, headers)
@@ -90,23 +85,47 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (!owner) {
       const page = await tenants.resolve(host)
       if (!page) return sendHostError(response, 421, headers)
-      await requestScheduler.wait(page.company_id)
+      const place = await enter(request, response, page.company_id, false)
+      // most pages come from memory, and those that are rendered have places of their own
+      place.end()
       return site.handle(request, response, host)
     }
-    await requestScheduler.wait(owner.company_id)
-    if (!hasUnambiguousPath(request.url ?? '')) {
-      return sendProblem(response, new AppError('not_found', 'No such path'), '', headers)
+    const isPreflight = request.method === 'OPTIONS'
+    const isUpload =
+      !isPreflight && (/^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request))
+    const place = enter(request, response, owner.company_id, !isPreflight && !isUpload)
+    // whoever serves the request also answers the refusal of a place
+    const entered = await place.catch(() => undefined)
+    try {
+      if (!hasUnambiguousPath(request.url ?? '')) {
+        return await sendProblem(response, new AppError('not_found', 'No such path'), '', headers)
+      }
+      if (isUpload) {
+        const caller = { tenant: owner, address: addressOf(request), place }
+        return await uploads.handle(request, response, caller)
+      }
+      places.set(request, place)
+      await api(request, response)
+    } finally {
+      entered?.end()
     }
-    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)
-    if (isUpload && request.method !== 'OPTIONS') {
-      return uploads.handle(request, response, { tenant: owner, address: addressOf(request) })
-    }
-    await api(request, response)
+  }
+
+  function enter(
+    request: IncomingMessage,
+    client: ServerResponse,
+    company: CompanyId,
+    isCounted: boolean
+  ): Promise<CallPlace> {
+    const isStranger = request.headers.authorization === undefined
+    const address = isStranger ? addressOf(request) : undefined
+    return gate.enter({ company, address, client, isCounted })
   }
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
     enforceMinimumSpeed(request, options.slowest)
     answer(request, response).catch(async (error: unknown) => {
+      if (error instanceof AppError && response.destroyed) return // its client has gone
       log.error({ host: hostOf(request), err: error }, 'request failed')
       if (response.headersSent) response.destroy()
       else if (hostOf(request)?.startsWith('api.')) {

@@ -10,7 +10,6 @@ import {
   sendCompressed
 } from '../compression/compressed-bodies.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
-import { limitConcurrency } from './concurrency-limiter.ts'
 import { isCrawler } from './crawlers.ts'
 import { detectLocale, siteLocales } from './detect-locale.ts'
 import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
@@ -25,6 +24,11 @@ export interface SiteHandlerOptions {
   resolve: (host: string) => Promise<Owner | undefined>
   /** Calls the API within this process. */
   api: typeof fetch
+  /**
+   * Renders a page of the domain with the id `domain`, once there is room for it. Throws
+   * `unavailable` if too many pages of the domain wait.
+   */
+  inPlace: <T>(domain: string, render: () => Promise<T>) => Promise<T>
   scheme: 'http' | 'https'
   /** Port in the public URLs of pages and API. Undefined for the default port of the scheme. */
   port: number | undefined
@@ -64,8 +68,6 @@ const messagesMaxAgeSeconds = 86_400
 export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
-  // anyone can make up host names below a wildcard domain, and each one has pages of its own
-  const limited = limitConcurrency({ atOnce: 2, waiting: 100 })
   const files = new Map<string, Promise<CompressedBody>>()
   const security = securityHeaders(options.scheme)
   const messages = { en: dictionary('en'), fr: dictionary('fr') }
@@ -213,7 +215,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
         return
       }
       const kept = await cache.get(`${host} ${address}`, versionOf(owner), () =>
-        limited(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
+        options.inPlace(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
       )
       sendCompressed(request, response, kept.status, { ...kept.headers, vary }, kept.body)
     } catch (cause) {

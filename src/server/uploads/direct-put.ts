@@ -12,6 +12,7 @@ import {
   parseInput,
   parseQueryFields
 } from '../api/kit/admission.ts'
+import type { CallPlace } from '../api/kit/context.ts'
 import {
   abandonDirectUpload,
   beginDirectUpload,
@@ -54,6 +55,7 @@ interface DirectCall {
   response: ServerResponse
   tenant: Tenant
   address: string
+  place: CallPlace
 }
 
 /**
@@ -64,14 +66,15 @@ interface DirectCall {
 export async function serveDirectUpload(
   deps: Deps,
   takeSlot: TakeUploadSlot,
-  { request, response, tenant, address }: DirectCall
+  call: DirectCall
 ): Promise<void> {
-  const file = await readFile(deps, { request, response, tenant, address })
-  const { begun, sha256 } = await takeFile(deps, takeSlot, { request, response, file })
-  if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id, sha256)
+  const { response } = call
+  const file = await readFile(deps, call)
+  const { begun, sha256 } = await takeFile(deps, takeSlot, call, file)
+  if (begun.kind === 'new') return answer(deps, call, file, begun.upload.request_id, sha256)
   if (begun.kind === 'repeated') {
     response.setHeader('idempotent-replayed', 'true')
-    return answer(deps, response, file, begun.request_id, sha256, true)
+    return answer(deps, call, file, begun.request_id, sha256, true)
   }
   const { request: made, replayed } = await createFingerprintOnlyDeposit(deps, file, sha256)
   if (replayed) response.setHeader('idempotent-replayed', 'true')
@@ -116,21 +119,20 @@ async function readFile(
 async function takeFile(
   deps: Deps,
   takeSlot: TakeUploadSlot,
-  {
-    request,
-    response,
-    file
-  }: { request: IncomingMessage; response: ServerResponse; file: DirectUploadFile }
+  call: DirectCall,
+  file: DirectUploadFile
 ): Promise<{ begun: DirectUploadPlan; sha256: Buffer }> {
   const freeSlot = takeSlot({ ...file, id: randomUUID() })
   try {
     const begun = await beginDirectUpload(deps, file)
     if (begun.kind === 'new') {
-      return { begun, sha256: await receive(deps, request, response, file, begun.upload) }
+      return { begun, sha256: await receive(deps, call, file, begun.upload) }
     }
-    askForBody(request, response)
+    askForBody(call)
     const hash = createHash('sha256')
-    for await (const chunk of readBody(request)) hash.update(chunk)
+    await call.place.outside(async () => {
+      for await (const chunk of readBody(call.request)) hash.update(chunk)
+    })
     return { begun, sha256: hash.digest() }
   } finally {
     freeSlot()
@@ -139,8 +141,7 @@ async function takeFile(
 
 async function receive(
   deps: Deps,
-  request: IncomingMessage,
-  response: ServerResponse,
+  call: DirectCall,
   file: DirectUploadFile,
   upload: Upload
 ): Promise<Buffer> {
@@ -155,11 +156,13 @@ async function receive(
   }, touchMs)
   try {
     await deps.blobs.prepareStaging(upload.company_id)
-    askForBody(request, response)
+    askForBody(call)
     const hash = createHash('sha256')
     const { size } = upload
     const onBytes = (bytes: Buffer) => void hash.update(bytes)
-    const end = await writeBody(request, { path, offset: 0, size, onBytes })
+    const end = await call.place.outside(() =>
+      writeBody(call.request, { path, offset: 0, size, onBytes })
+    )
     if (end !== size) throw new Error('the body has another length than it said')
     const sha256 = hash.digest()
     await completeUpload(deps, upload, sha256)
@@ -192,19 +195,20 @@ async function abandon(
   }
 }
 
-function askForBody(request: IncomingMessage, response: ServerResponse): void {
+function askForBody({ request, response }: DirectCall): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }
 
 async function answer(
   deps: Deps,
-  response: ServerResponse,
+  { response, place }: DirectCall,
   file: DirectUploadFile,
   id: string,
   sha256: Buffer,
   isRepeated = false
 ): Promise<void> {
   const { company_id, user_id } = file
+  place.end() // the deposit needs none
   const request = await waitForFinalState(deps, { company_id, user_id, id }, patienceMs)
   if (request.state === 'failed') throw failureOf(request)
   if (isRepeated) await requireSameBytesAsFirstCall(deps, file, request, sha256)

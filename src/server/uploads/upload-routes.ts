@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { admitCaller, bearerToken } from '../api/kit/admission.ts'
+import type { CallPlace } from '../api/kit/context.ts'
 import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import {
@@ -55,12 +56,18 @@ interface Writing {
   lock: UploadLock
 }
 
+/** The call that wants to write an upload. `gone` is aborted when its client disconnects. */
+interface UploadCaller {
+  gone: AbortSignal
+  place: CallPlace
+}
+
 export interface UploadHandler {
   /** Serves an HTTP request to `PUT /deposit` or to `/uploads/{id}`. */
   handle(
     request: IncomingMessage,
     response: ServerResponse,
-    caller: { tenant: Tenant; address: string }
+    caller: { tenant: Tenant; address: string; place: Promise<CallPlace> }
   ): Promise<void>
 }
 
@@ -96,13 +103,13 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     }
   }
 
-  async function lease(upload: Upload): Promise<WriteLease> {
+  async function lease(upload: Upload, place: CallPlace): Promise<WriteLease> {
     const { company_id: company, id } = upload
     const first = await takeWriteLease(deps, upload, writer)
     if (!('heldUntil' in first)) return first
     deps.signals.writers.send({ company, upload: id })
     for (const ms of handoverMs) {
-      await sleep(ms)
+      await place.outside(() => sleep(ms))
       const next = await takeWriteLease(deps, upload, writer)
       if (!('heldUntil' in next)) return next
       if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusyError()
@@ -119,12 +126,13 @@ export function createUploadHandler(deps: Deps): UploadHandler {
    */
   async function exclusively(
     upload: Upload,
-    options: { offset?: number; gone: AbortSignal },
+    { place, ...options }: UploadCaller & { offset?: number },
     write: (upload: Upload, lock: UploadLock) => Promise<boolean>
   ): Promise<void> {
     const key = keyOf(upload)
-    using lock = await locks.acquire(key, options)
-    const held = await lease(upload)
+    using acquired = new DisposableStack() // the call may get no place after it has the lock
+    const lock = await place.outside(async () => acquired.use(await locks.acquire(key, options)))
+    const held = await lease(upload, place)
     const writing = { lease: held, lock }
     writings.set(key, writing)
     const renewing = setInterval(() => {
@@ -156,7 +164,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   async function append(
     request: IncomingMessage,
     response: ServerResponse,
-    upload: Upload
+    upload: Upload,
+    place: CallPlace
   ): Promise<number> {
     requireIncompleteUpload(upload)
     const freeSlot = takeSlot(upload)
@@ -165,7 +174,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     const offset = Number(request.headers['upload-offset'])
     const length = Number(request.headers['content-length'] ?? 0)
     let reached = offset
-    await exclusively(upload, { offset, gone: closeSignal(response) }, async (current, lock) => {
+    const gone = closeSignal(response)
+    await exclusively(upload, { offset, gone, place }, async (current, lock) => {
       const { company_id, size } = current
       await deps.blobs.prepareStaging(company_id)
       const held = (await deps.blobs.sizeStaged(current)) ?? 0
@@ -175,14 +185,16 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       }
       if (current.released > 0) await reserveUploadStorageAgain(deps, current)
       lock.awaitBytes(offset)
-      reached = await writeBody(request, {
-        path: deps.blobs.stagingFile(current),
-        offset,
-        size,
-        stopped: lock.stopped,
-        onBytes: () => lock.finish(),
-        onWritten: written => lock.awaitBytes(written)
-      })
+      reached = await place.outside(() =>
+        writeBody(request, {
+          path: deps.blobs.stagingFile(current),
+          offset,
+          size,
+          stopped: lock.stopped,
+          onBytes: () => lock.finish(),
+          onWritten: written => lock.awaitBytes(written)
+        })
+      )
       lock.finish()
       if (reached < size) return false
       await completeUpload(deps, current)
@@ -196,25 +208,25 @@ export function createUploadHandler(deps: Deps): UploadHandler {
    * received before it returns, unless it is marked already. Only marked uploads become deposits,
    * and a client that gets the full size sends nothing more.
    */
-  async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
+  async function offsetOf(upload: Upload, from: UploadCaller): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
     const held = await deps.blobs.sizeStaged(upload)
     if (held !== undefined && held < upload.size) return held
-    if (held !== undefined) await receiveWhole(upload, gone)
+    if (held !== undefined) await receiveWhole(upload, from)
     // either no byte has arrived, or the upload has changed since it was read
     const current = await getUpload(deps, upload)
     refuseCancelledOrLapsedUpload(current)
     if (current.state === 'uploading' && current.generation === upload.generation) return held ?? 0
-    return offsetOf(current, gone)
+    return offsetOf(current, from)
   }
 
   /**
    * Marks an upload as received if all its bytes have arrived. Needed when the call that sent the
    * last bytes failed before it could mark the upload.
    */
-  async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
+  async function receiveWhole(upload: Upload, from: UploadCaller): Promise<void> {
     try {
-      await exclusively(upload, { gone }, async current => {
+      await exclusively(upload, from, async current => {
         if ((await deps.blobs.sizeStaged(current)) !== current.size) return false
         await completeUpload(deps, current)
         return true
@@ -234,7 +246,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   async function serve(
     request: IncomingMessage,
     response: ServerResponse,
-    { tenant, address }: { tenant: Tenant; address: string }
+    { tenant, address, place }: { tenant: Tenant; address: string; place: CallPlace }
   ) {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const route = routes.find(({ method }) => method === request.method)
@@ -264,15 +276,16 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       throw new AppError('not_found', 'No such upload')
     }
     if (route === patchUpload) {
-      const offset = await append(request, response, upload)
+      const offset = await append(request, response, upload, place)
       return answer(response, 204, { 'upload-offset': offset })
     }
-    const offset = await offsetOf(upload, closeSignal(response))
+    const offset = await offsetOf(upload, { gone: closeSignal(response), place })
     answer(response, 200, { 'upload-offset': offset, 'upload-length': upload.size })
   }
 
   return {
-    async handle(request, response, { tenant, address }) {
+    async handle(request, response, caller) {
+      const { tenant } = caller
       const cors = corsHeaders(deps, tenant.host, request.headers.origin)
       for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
@@ -290,9 +303,10 @@ export function createUploadHandler(deps: Deps): UploadHandler {
         deps.log.info({ ...facts, company: tenant.company_id }, 'upload')
       })
       try {
+        const place = await caller.place
         if (isDirect)
-          await serveDirectUpload(deps, takeSlot, { request, response, tenant, address })
-        else await serve(request, response, { tenant, address })
+          await serveDirectUpload(deps, takeSlot, { request, response, ...caller, place })
+        else await serve(request, response, { ...caller, place })
       } catch (error) {
         const expected = errorForCaller(error)
         if (expected.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')

@@ -1,11 +1,11 @@
 import type * as z from 'zod/mini'
 import { type BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { errorFromProblem } from '../../contract/kit/problems.ts'
 import {
-  type sendUploadRequest,
+  findReadError,
+  sendInSession,
   tryParseJson,
-  type UploadResponse
+  type UploadSession
 } from '../uploads/http-upload.ts'
 
 /**
@@ -28,49 +28,35 @@ export type SendBatch = (
   options: { onProgress: (share: number) => void; signal: AbortSignal }
 ) => Promise<readonly BatchItemResult[]>
 
-interface BatchClientOptions {
-  http: typeof sendUploadRequest
-  token: () => string | undefined
-  /** Runs for every error response, with the token that the call was sent with. */
-  onProblem: (problem: AppError, token: string | undefined) => void
-}
-
-/** Creates the function that sends a batch of small files in one HTTP request. */
-export function createBatchClient({ http, token, onProblem }: BatchClientOptions): SendBatch {
+/**
+ * Creates the function that sends a batch of small files in one HTTP request. If some of the files
+ * can no longer be read, they get an error as their result, and the others are sent without them.
+ */
+export function createBatchClient(session: UploadSession): SendBatch {
   return async (files, { onProgress, signal }) => {
-    try {
-      return await send(files)
-    } catch (error) {
-      if (signal.aborted || !(error instanceof AppError) || error.code !== 'offline') throw error
-      const unreadable = await findUnreadable(files)
-      if (unreadable.size === 0) throw error
-      const others = files.filter(file => !unreadable.has(file))
-      const results = (others.length > 0 ? await send(others) : []).values()
-      return files.flatMap(file => unreadable.get(file) ?? results.next().value ?? [])
-    }
-
-    async function send(some: readonly BatchFile[]): Promise<readonly BatchItemResult[]> {
-      const current = token()
-      const answer = await http({
+    const send = async (some: readonly BatchFile[]): Promise<readonly BatchItemResult[]> => {
+      const answer = await sendInSession(session, {
         method: createDepositBatch.method,
         uri: createDepositBatch.path,
-        headers: current ? { Authorization: `Bearer ${current}` } : {},
+        headers: {},
         body: formOf(some),
         onProgress: (bytesSent, total) => onProgress(total > 0 ? bytesSent / total : 0),
         signal
-      }).catch((cause: unknown) => {
-        throw new AppError('offline', 'A batch got no answer', { cause })
       })
-      if (answer.status !== 200) {
-        const problem = problemOf(answer)
-        onProblem(problem, current)
-        throw problem
-      }
       const parsed = createDepositBatch.message.safeParse(tryParseJson(answer.body))
       if (parsed.success) return parsed.data.results
-      throw new AppError('unexpected_answer', 'A batch answered another shape', {
-        cause: parsed.error
-      })
+      const { error: cause } = parsed
+      throw new AppError('unexpected_answer', 'A batch answered another shape', { cause })
+    }
+    try {
+      return await send(files)
+    } catch (error) {
+      if (signal.aborted) throw error
+      const lost = await Promise.all(files.map(({ bytes }) => findReadError(error, bytes)))
+      if (!lost.some(Boolean)) throw error
+      const others = files.filter((_file, at) => !lost[at])
+      const results = (others.length > 0 ? await send(others) : []).values()
+      return lost.flatMap(each => (each ? toResult(each) : (results.next().value ?? [])))
     }
   }
 }
@@ -82,31 +68,6 @@ function formOf(files: readonly BatchFile[]): FormData {
   return form
 }
 
-function problemOf({ status, header, body }: UploadResponse): AppError {
-  const retryAfter = Number(header('Retry-After') ?? Number.NaN)
-  return errorFromProblem(
-    status,
-    tryParseJson(body),
-    Number.isNaN(retryAfter) ? undefined : retryAfter
-  )
-}
-
-/**
- * Returns the files that were moved or changed, each with an error as its result. Needed because
- * the browser reports a lost connection if a call contains such a file.
- */
-async function findUnreadable(
-  files: readonly BatchFile[]
-): Promise<Map<BatchFile, BatchItemResult>> {
-  const lost = new Map<BatchFile, BatchItemResult>()
-  const look = async (file: BatchFile) => {
-    try {
-      await file.bytes.slice(0, 1).arrayBuffer()
-    } catch (error) {
-      const detail = `The file can no longer be read: ${String(error)}`
-      lost.set(file, { problem: { status: 0, code: 'file_unreadable', detail } })
-    }
-  }
-  await Promise.all(files.map(look))
-  return lost
+function toResult({ code, message }: AppError): BatchItemResult {
+  return { problem: { status: 0, code, detail: message } }
 }

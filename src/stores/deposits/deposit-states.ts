@@ -18,10 +18,7 @@ export interface QueuedDeposit {
   name: string
   /** Size in bytes of the file that the person chose. */
   size: number
-  /**
-   * The sizes of the original picture (`from`) and of the reduced copy (`to`) that is deposited
-   * instead. Undefined without a reduced copy.
-   */
+  /** The original picture and its reduced copy that is deposited instead, if there is one. */
   reduction: Pick<PictureTransform, 'from' | 'to'> | undefined
   /** Whether the deposit was restored after a reload and the browser can open its file again. */
   canReopen: boolean
@@ -33,10 +30,7 @@ export type DepositState =
   /** `sent`: fraction of the bytes that the server had received before a reload, from 0 to 1. */
   | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
-  /**
-   * Nothing is sent before the person has chosen the picture or its reduced copy. `original` and
-   * `stored` are the fingerprints of the two.
-   */
+  /** The person must choose between a picture and its reduced copy, with these fingerprints. */
   | { status: 'choosing'; original: string; stored: string }
   | { status: 'reserving' }
   /** `cut`: the connection has broken off, and the upload waits for the next try. */
@@ -58,9 +52,8 @@ export type DepositState =
 export const emptyDepositQueueSummary = {
   total: 0,
   /**
-   * Number of deposits in the current batch, and how many of them have ended. `percent` is the
-   * progress of this batch. Added files begin a new batch if no deposit is `active`, `paused` or
-   * `choosing`. The new batch also contains the earlier deposits that are `missing`.
+   * Number of deposits in the current batch, and how many of them have ended. Files that are added
+   * when nothing is in progress begin a new batch, in which earlier deposits count until they end.
    */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress: neither paused nor ended, and not waiting for the person. */
@@ -73,10 +66,7 @@ export const emptyDepositQueueSummary = {
   failed: 0,
   retryable: 0,
   cancelled: 0,
-  /**
-   * How many percent of the bytes of the current batch are done. 100 only if all deposits have
-   * ended.
-   */
+  /** Of the bytes of the current batch. 100 only if all deposits have ended. */
   percent: 0
 }
 
@@ -97,17 +87,11 @@ interface Summarized {
   state: DepositState
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
-  /**
-   * Whether the deposit was added before the current batch began. Such a deposit counts in `batch`
-   * and `percent` of the summary as long as it has not ended. After that, it no longer counts.
-   */
+  /** Whether the deposit was added before the current batch began. */
   isEarlier?: boolean
 }
 
-/**
- * Returns the number of deposits in each state, the percentage that is done, and the remaining time
- * in seconds once it can be estimated.
- */
+/** Returns what the list says of all deposits; the remaining time once it can be estimated. */
 export function summarizeDeposits(deposits: Iterable<Summarized>): DepositQueueSummary {
   const summary = { ...emptyDepositQueueSummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
@@ -154,9 +138,6 @@ function counterOf({ status }: DepositState): Counter | 'active' {
   return status in emptyDepositQueueSummary ? (status as Counter) : 'active' // as: just checked
 }
 
-/**
- * Returns the fraction of a deposit that is done, from 0 to 1. It is 1 if nothing is left to send.
- */
 function ratioOf(state: DepositState, sent: number): number {
   if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {
     return state.ratio
@@ -164,10 +145,7 @@ function ratioOf(state: DepositState, sent: number): number {
   return canBePaused(state) || state.status === 'choosing' ? sent : 1
 }
 
-/**
- * Returns the rank by which the list sorts deposits in this state; 0 comes first. Deposits that
- * wait for the person come first, then running and failed ones, then all others.
- */
+/** Returns the place of this state in the list; what waits for the person comes first. */
 export function listRankOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))
 }

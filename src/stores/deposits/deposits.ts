@@ -17,11 +17,7 @@ import {
   userLockOrChannelName
 } from '../sessions.ts'
 import { $user, refreshUser } from '../signed-in-user.ts'
-import {
-  sendUploadRequest,
-  type UploadRequest,
-  type UploadResponse
-} from '../uploads/http-upload.ts'
+import { sendUploadRequest, type UploadSession } from '../uploads/http-upload.ts'
 import { createRememberedUploads } from '../uploads/remembered-uploads.ts'
 import { createTusClient } from '../uploads/tus-client.ts'
 import { createBatchClient } from './batch-client.ts'
@@ -31,25 +27,14 @@ import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/**
- * Sends resumable uploads. Its requests do not go through `api()`, so `onProblem` must handle the
- * errors that end the session.
- */
-const tus = createTusClient({
-  http: sendToApi,
-  token: sessionToken,
-  onProblem: problem => handleAuthError(problem, sessionToken())
-})
-
-/**
- * Deposits several small files with one request. The request does not go through `api()`, because
- * its body is a form.
- */
-const sendBatch = createBatchClient({
-  http: sendToApi,
+/** The bytes of files do not go through `api()`, which knows JSON alone. */
+const session: UploadSession = {
+  http: request => sendUploadRequest({ ...request, uri: new URL(request.uri, apiOrigin()).href }),
   token: sessionToken,
   onProblem: handleAuthError
-})
+}
+const tus = createTusClient(session)
+const sendBatch = createBatchClient(session)
 
 const queue = createDepositQueue({
   hash: hashFile,
@@ -57,7 +42,7 @@ const queue = createDepositQueue({
   reserve: (input, idempotencyKey) =>
     api('createDeposit', input, { idempotencyKey }).catch(allowRetry),
   getRequest: id => api('getRequest', { id }).catch(allowRetry),
-  send: tus.send,
+  send: (url, bytes, options) => tus.send(url, bytes, options).catch(allowRetry),
   getOffset: tus.getOffset,
   cancelUpload: tus.cancel,
   maxBatchedBytes: maxBytesPerBatchFile,
@@ -76,14 +61,10 @@ const queue = createDepositQueue({
   after: (ms, run) => browserEnvironment().after(ms, run)
 })
 
-/**
- * The deposits in the queue. The queue exists until the tab is closed or reloaded, so uploads
- * continue while the person visits other pages.
- */
-export const $queuedDeposits = queue.$deposits
-/** The number of deposits in each state, and the percentage that is done. */
-export const $depositQueueSummary = queue.$summary
+/** The queue lasts until the tab is closed or reloaded, also while the person visits other pages. */
 export const {
+  $deposits: $queuedDeposits,
+  $summary: $depositQueueSummary,
   pause: pauseDeposit,
   resume: resumeDeposit,
   cancel: cancelDeposit,
@@ -91,10 +72,14 @@ export const {
   chooseFile,
   reopenFile,
   depositAgain,
-  choosePicture
+  choosePicture,
+  pauseAll,
+  resumeAll,
+  cancelAll,
+  retryAll,
+  choosePictureVersionForAll,
+  removeEnded
 } = queue
-export const { pauseAll, resumeAll, cancelAll, retryAll, choosePictureVersionForAll, removeEnded } =
-  queue
 
 let isStarted = false
 
@@ -157,10 +142,6 @@ export async function cancelUpload(requestId: string): Promise<void> {
   await tus.cancel(upload)
 }
 
-function sendToApi(upload: UploadRequest): Promise<UploadResponse> {
-  return sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href })
-}
-
 interface PermissionMethods {
   queryPermission: (options: { mode: 'read' }) => Promise<PermissionState>
   requestPermission: (options: { mode: 'read' }) => Promise<PermissionState>
@@ -194,10 +175,6 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   })
 }
 
-/**
- * Loads the person's requests. On the first call, also connects the queue to the session, the event
- * stream and the network.
- */
 function start(): void {
   loadRequests()
   if (isStarted) return
@@ -237,12 +214,8 @@ function hasMoreLeft(now: Remaining, before: Remaining): boolean {
   return grew(now.requests, before.requests) || grew(now.storage, before.storage)
 }
 
-/**
- * Throws `unavailable` if the server has refused the token of a call (401) but the session still has
- * a token. The token was then renewed during the call, so the queue retries the call. Rethrows every
- * other error.
- */
 function allowRetry(error: unknown): never {
+  // a token that was refused while the session still has one was renewed during the call
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()
   throw isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error
 }

@@ -1,3 +1,6 @@
+import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
+import { errorFromProblem } from '../../contract/kit/problems.ts'
+
 /** A request that makes no progress and gets no response for this many milliseconds is aborted. */
 const stallMs = 60_000
 
@@ -19,6 +22,74 @@ export interface UploadResponse {
   status: number
   header: (name: string) => string | undefined
   body: string
+}
+
+/** The session with which uploads and batches are sent. */
+export interface UploadSession {
+  http: typeof sendUploadRequest
+  /**
+   * Returns the session token. Called for every request, because the token may be renewed during an
+   * upload.
+   */
+  token: () => string | undefined
+  /** Runs for every error response, with the token that the request was sent with. */
+  onProblem: (problem: AppError, token: string | undefined) => void
+}
+
+/**
+ * Sends one request with the session's token. Throws an `AppError` if the response is an error or
+ * does not arrive.
+ */
+export async function sendInSession(
+  { http, token, onProblem }: UploadSession,
+  request: UploadRequest
+): Promise<UploadResponse> {
+  const current = token()
+  const headers = { ...request.headers, ...(current ? { Authorization: `Bearer ${current}` } : {}) }
+  const answer = await http({ ...request, headers }).catch((cause: unknown) => {
+    throw new AppError('offline', `${request.method} got no answer`, { cause })
+  })
+  if (answer.status < 400) return answer
+  const problem = problemOf(request.method, answer)
+  onProblem(problem, current)
+  throw problem
+}
+
+function problemOf(method: string, { status, header, body }: UploadResponse): AppError {
+  const code = method === 'HEAD' && headCodes[status]
+  if (code) return new AppError(code, `HEAD answered ${status}`)
+  const retryAfter = Number(header('Retry-After') ?? Number.NaN)
+  const seconds = Number.isNaN(retryAfter) ? undefined : retryAfter
+  return errorFromProblem(status, tryParseJson(body), seconds)
+}
+
+/**
+ * The error code for each HTTP status of a response to HEAD. Other responses contain the code in
+ * their body, but a response to HEAD has no body.
+ */
+const headCodes: Record<number, ErrorCode> = {
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'cancelled',
+  410: 'lapsed',
+  429: 'rate_limited',
+  503: 'unavailable'
+}
+
+/**
+ * Returns the error for a request that failed with `error` and could not read a file, because the
+ * file was moved or changed since it was chosen. The browser reports a lost connection then.
+ * Returns undefined for any other failure.
+ */
+export async function findReadError(error: unknown, bytes: Blob): Promise<AppError | undefined> {
+  if (!(error instanceof AppError) || error.code !== 'offline') return undefined
+  try {
+    await bytes.slice(0, 1).arrayBuffer()
+    return undefined
+  } catch (cause) {
+    return new AppError('file_unreadable', 'The file can no longer be read', { cause })
+  }
 }
 
 /**

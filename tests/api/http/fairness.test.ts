@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import {
   checkImport,
@@ -8,8 +9,6 @@ import {
   runImport,
   storeImportRows
 } from '../../../src/contract/imports.ts'
-import { connectionAllocatorOf } from '../../../src/server/db/open.ts'
-import { inCompany } from '../../../src/server/db/scope.ts'
 import { userImportRowHandlers } from '../../../src/server/domain/accounts/user-import-row-handlers.ts'
 import {
   type ImportRowHandlers,
@@ -113,15 +112,14 @@ test('a company with too many calls under way is asked to wait, and the other is
   ])
 })
 
-test('a company that runs an import is served, though others are active and it has one connection more', async () => {
+test('a company that runs an import is served, though others are present and it has one place more', async () => {
   await using app = await makeApp()
-  const { db } = app.deps
   const ada = await app.signUp()
   await makeAdmins(app.owner)
   const { [acme]: company, 'beta.localhost': other } = app.companies
   if (!company || !other) throw new Error('no companies')
   const work = (handlers: ImportRowHandlers) =>
-    workOnNextImport(app.deps, company, handlers, () => false)
+    app.gate.inBackground(company, () => workOnNextImport(app.deps, company, handlers, () => false))
   const file = { file_name: 'people.csv', rows: 1, bytes: 20, send_invitations: false }
   const { id } = await ada.call(createImport, file)
   await ada.call(storeImportRows, { id, from: 1, rows: [{ email: 'bob@example.com' }] })
@@ -141,47 +139,42 @@ test('a company that runs an import is served, though others are active and it h
     }
   })
   await begun.promise
-  // all connections but one that the company may have beside others on this machine
-  const held = Array.from({ length: Math.min(availableParallelism(), 16) - 1 }, () =>
-    inCompany(db, company, () => isOver.promise)
+  const visit = async () => (await app.gate.enter({ company: other })).end()
+  await visit()
+  const isPresent = setInterval(visit, 50)
+  // all places but one that the company may have beside others on this machine
+  const held = await Promise.all(
+    Array.from({ length: Math.min(availableParallelism(), 16) - 1 }, () =>
+      app.gate.enter({ company })
+    )
   )
-  db.present.note(other)
-  const isActive = setInterval(() => db.present.note(other), 50)
   try {
     for (let n = 0; n < 3; n++) expect((await ask(app, ada)).status).toBe(200)
     expect(await ada.call(getImport, { id })).toMatchObject({ state: 'running' })
   } finally {
-    clearInterval(isActive)
+    clearInterval(isPresent)
+    for (const place of held) place.end()
     isOver.resolve()
   }
-  await Promise.all([running, ...held])
+  await running
   expect(await ada.call(getImport, { id })).toMatchObject({ state: 'done', result: { created: 1 } })
 })
 
-test('a call that waits for the database leaves the line when its client goes', async () => {
+test('a call that waits for a place leaves the line when its client goes', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
-  const allocator = connectionAllocatorOf(app.deps.db)
-  const isOver = Promise.withResolvers<void>()
-  const company = app.companies[acme]
+  const { [acme]: company } = app.companies
   if (!company) throw new Error('no acme')
-  let begun = 0
-  const busy = Array.from({ length: 16 }, () =>
-    inCompany(app.deps.db, company, () => {
-      begun++
-      return isOver.promise
-    })
-  )
-  // a job of the company may have held a connection, so that one of these waited first
-  await expect.poll(() => begun).toBe(busy.length)
-  await expect.poll(() => allocator.waiting).toBe(0)
+  // a call of its company may have ended just now
+  await expect.poll(() => app.logged.filter(({ text }) => text === 'api').length).toBeGreaterThan(3)
+  const held = await Promise.all(Array.from({ length: 16 }, () => app.gate.enter({ company })))
+  app.logged.length = 0
   const { socket } = await open(app)
   socket.write(headOf('GET', '/user', { authorization: `Bearer ${ada.token}` }))
-  await expect.poll(() => allocator.waiting).toBeGreaterThan(0)
+  await setTimeout(50)
+  expect(app.logged).toEqual([])
   socket.destroy()
-  await expect.poll(() => allocator.waiting).toBe(0)
-  isOver.resolve()
-  await Promise.all(busy)
-  await expect.poll(() => app.logged.some(({ text }) => text === 'api')).toBe(true)
-  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+  await expect.poll(() => app.logged).toMatchObject([{ text: 'api', facts: { status: 400 } }])
+  for (const place of held) place.end()
+  expect((await ask(app, ada)).status).toBe(200)
 })

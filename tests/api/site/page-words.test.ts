@@ -29,6 +29,7 @@ beforeAll(async () => {
   site = createSiteHandler({
     resolve: app.tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
+    inPlace: (_domain, render) => render(),
     scheme: 'http',
     port: undefined,
     log: app.deps.log,

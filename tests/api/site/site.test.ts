@@ -408,6 +408,7 @@ async function startSite() {
       if (error) return Response.json(toProblem(error), { status: error.status })
       return Response.json(found?.config)
     },
+    inPlace: (_domain, render) => render(),
     scheme: 'http',
     port,
     log: { warn: keep, error: keep },

@@ -10,8 +10,8 @@ const impersonal = [
   'sessions.ts: $session', // ends with the session by itself
   'accounts/setup.ts: $setup',
   // rows of a personal store, which go with it
-  'deposits/deposit-list.ts: $state',
-  'deposits/deposit-list.ts: $state',
+  'deposits/deposit-entry.ts: $state',
+  'deposits/deposit-entry.ts: $state',
   'personal-atoms.ts: store'
 ]
 

@@ -6,7 +6,7 @@ import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import { looksLikeApiKey } from '../../domain/sessions/api-key-secrets.ts'
 import { accountDisabledError, authenticate } from '../../domain/sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
-import type { InFlightCall } from './in-flight-calls.ts'
+import type { CallPlace } from './context.ts'
 import { invalidFieldError, parseFields } from './refused-fields.ts'
 
 // The checks before every call, both of Hono's routes and of those that read Node's own request.
@@ -20,7 +20,7 @@ export type AccessRules = Pick<
 interface Caller {
   /** Network address of the caller. Empty for a call from within the process. */
   address: string
-  inFlight?: InFlightCall | undefined
+  place?: CallPlace | undefined
 }
 
 /**
@@ -33,16 +33,19 @@ export async function admitCaller(
   tenant: Tenant,
   route: AccessRules,
   token: string | undefined,
-  { address, inFlight }: Caller
+  { address, place }: Caller
 ): Promise<AuthenticatedCaller> {
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
-  const person = await authenticate(deps, tenant, token, inFlight).catch(async (error: unknown) => {
-    const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
-    if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
-    throw error
-  })
+  const countCall = (id: string) => place?.countPerson(id)
+  const person = await authenticate(deps, tenant, token, countCall).catch(
+    async (error: unknown) => {
+      const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
+      if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
+      throw error
+    }
+  )
   requireScope(person, route)
   if (person.pending && !route.pending) {
     throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')

@@ -1,6 +1,12 @@
 import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
-import type { ApiContext } from './context.ts'
+import { type ApiContext, inLongRead } from './context.ts'
 import { streamWhileAllowed } from './while-allowed.ts'
+
+/**
+ * How long a download waits for a place for its next chunk, in milliseconds. If there is none by
+ * then, the download breaks off.
+ */
+const nextChunkMs = 120_000
 
 /**
  * Returns a response that downloads `chunks` as a CSV file. The name of the file is `name`,
@@ -13,9 +19,9 @@ export async function csvDownload(
   chunks: AsyncGenerator<string, void, void>
 ): Promise<Response> {
   const deps = c.get('deps')
-  const first = await chunks.next() // errors up to here still get a status
+  const first = await inLongRead(c, () => chunks.next()) // errors up to here still get a status
   const day = deps.clock().toISOString().slice(0, 10)
-  return new Response(streamWhileAllowed(c, bytesOf(chunks, first)), {
+  return new Response(streamWhileAllowed(c, bytesOf(c, chunks, first)), {
     headers: {
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': attachmentHeader(`${name}-${day}.csv`),
@@ -30,15 +36,18 @@ export async function csvDownload(
  * memory if the client is slow.
  */
 function bytesOf(
+  c: ApiContext,
   chunks: AsyncGenerator<string, void, void>,
   first: IteratorResult<string, void>
 ): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
+  const place = c.get('place')
+  const read = () => chunks.next()
   let next: IteratorResult<string, void> | undefined = first
   return new ReadableStream(
     {
       async pull(controller) {
-        const chunk = next ?? (await chunks.next())
+        const chunk = next ?? (await (place?.longRead(read, nextChunkMs) ?? read()))
         next = undefined
         if (chunk.done) controller.close()
         else controller.enqueue(utf8.encode(chunk.value))

@@ -201,7 +201,7 @@ async function admit(
   } else {
     const person = await admitCaller(c.get('deps'), tenant, route, token, {
       address: c.get('address'),
-      inFlight: c.get('inFlight')
+      place: c.get('place')
     })
     c.set('person', person)
     if (route.access !== 'user') c.set('neededPermissions', person.permissions)
@@ -251,7 +251,7 @@ function hasNoBody({ req, env }: ApiContext): boolean {
   const length = req.header('content-length')
   if (length !== undefined) return length === '0'
   // a call that came through no connection has no such headers
-  return env?.caller === undefined
+  return env?.hasWholeBody === undefined
     ? req.raw.body === null
     : req.header('transfer-encoding') === undefined
 }
@@ -274,7 +274,9 @@ export async function readJsonBody(
     const rule = `The body must be plain ${types[0]}`
     throw new AppError('unsupported_media_type', advice ? `${rule}. ${advice}` : rule)
   }
-  return parseJson(await limitedBytes(c, maxBytes))
+  const place = c.env?.hasWholeBody?.() ? undefined : c.get('place')
+  const read = () => limitedBytes(c, maxBytes)
+  return parseJson(await (place?.outside(read) ?? read()))
 }
 
 /**

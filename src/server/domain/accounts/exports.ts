@@ -36,5 +36,5 @@ export async function exportOwnData(
     const { items: requests, next } = await readRequests(tx, page)
     return { account, sessions, requests, complete: next === undefined }
   }
-  return inCompany(deps.db, company_id, read, { isHeavy: true })
+  return inCompany(deps.db, company_id, read)
 }

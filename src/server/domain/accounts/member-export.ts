@@ -1,5 +1,4 @@
 import type { Member } from '../../../contract/members.ts'
-import type { ConnectionRequestOptions } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type MemberFilter, readMembers, readNextMemberIdsAndStates } from './members.ts'
@@ -7,15 +6,11 @@ import { type MemberFilter, readMembers, readNextMemberIdsAndStates } from './me
 /** Yields chunks of CSV text with the people who match the filter, in the order of their ids. */
 export function exportMembers(
   deps: Pick<Deps, 'db' | 'clock'>,
-  {
-    company_id,
-    caller,
-    ...filter
-  }: MemberFilter & Pick<ConnectionRequestOptions, 'caller'> & { company_id: CompanyId }
+  { company_id, ...filter }: MemberFilter & { company_id: CompanyId }
 ): AsyncGenerator<string, void, void> {
   return exportCsv(deps, {
-    ...{ company_id, caller, columns },
-    pageRows: { alone: 200, whenContended: 50 },
+    company_id,
+    columns,
     async readPage(tx, { limit, cursor }) {
       const { people, next } = await readNextMemberIdsAndStates(tx, deps, { filter, cursor }, limit)
       return { items: await readMembers(tx, people), next }

@@ -4,7 +4,7 @@ import { toHex } from '../../../core/bytes.ts'
 import type { FieldChanges, FieldValues } from '../../../core/evidence/audit-entry.ts'
 import type { Json } from '../../../core/evidence/canonical-json.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
+import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
@@ -45,14 +45,14 @@ export async function listAuditEntries(
  */
 export function exportAuditEntries(
   deps: Pick<Deps, 'db'>,
-  { caller, ...filter }: AuditFilter & Pick<ConnectionRequestOptions, 'caller'>
+  filter: AuditFilter
 ): AsyncGenerator<string, void, void> {
   const { company_id } = filter
   const others: OtherCompanies = new Map()
   let newest: number | undefined
   return exportCsv(deps, {
-    ...{ company_id, caller, columns },
-    pageRows: { alone: 500, whenContended: 50 },
+    company_id,
+    columns,
     async readPage(tx, page) {
       newest ??= await newestSeq(tx)
       const found = await readEntries(tx, { ...filter, newest }, { ...page, sort: 'at' })

@@ -1,13 +1,10 @@
 import type { ListedDeposit } from '../../../contract/company-deposits.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
-interface Listing
-  extends PageInput<'created' | '-created'>,
-    Pick<ConnectionRequestOptions, 'caller'> {
-  company_id: CompanyId
+interface Filter {
   /** Words that the name of the document must contain. */
   q?: string | undefined
   category?: string | undefined
@@ -16,10 +13,19 @@ interface Listing
   to?: string | undefined
 }
 
+interface Listing extends PageInput<'created' | '-created'>, Filter {
+  company_id: CompanyId
+}
+
+/** Returns whether a list with this filter may have to read many rows that it does not return. */
+export function isSearch({ q, category, user, from, to }: Filter): boolean {
+  return [q, category, user, from, to].some(each => each !== undefined)
+}
+
 /** Returns a page of the company's recorded deposits that match the given filters. */
 export async function listDeposits(
   deps: Pick<Deps, 'db'>,
-  { company_id, caller, limit, cursor, sort, ...filter }: Listing
+  { company_id, limit, cursor, sort, ...filter }: Listing
 ): Promise<Page<ListedDeposit>> {
   // ids of requests grow with time, and the deposits have an index in their order
   const orders = {
@@ -28,10 +34,9 @@ export async function listDeposits(
     sorts: { created: [] },
     usual: '-created'
   } as const
-  const isHeavy = Object.values(filter).some(each => each !== undefined)
   const read = (tx: Tx) =>
     readPage(depositsOf(tx), orders, { limit, cursor, sort }, rows => filtered(rows, filter))
-  const { items, next } = await inCompany(deps.db, company_id, read, { isHeavy, caller })
+  const { items, next } = await inCompany(deps.db, company_id, read)
   return { items: items.map(toDeposit), next }
 }
 
@@ -49,10 +54,7 @@ function depositsOf(tx: Tx) {
   )
 }
 
-function filtered(
-  all: ReturnType<typeof depositsOf>,
-  { q, category, user, from, to }: Pick<Listing, 'q' | 'category' | 'user' | 'from' | 'to'>
-) {
+function filtered(all: ReturnType<typeof depositsOf>, { q, category, user, from, to }: Filter) {
   let rows = addSearchCondition(all, 'request.search_name', q)
   if (category !== undefined) rows = rows.where('deposit.category_id', '=', category)
   if (user !== undefined) rows = rows.where('deposit.user_id', '=', user)

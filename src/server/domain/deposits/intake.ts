@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { mediaTypeOfFile } from '../../../core/files/file-type.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, StagedFileId, WaitingClient } from '../deps.ts'
+import type { CompanyId, Deps, StagedFileId } from '../deps.ts'
 import {
   claimIdempotencyKeys,
   idempotencyKeyReusedError,
@@ -60,7 +60,6 @@ interface Depositor {
   actor: string
   /** The route of the idempotency keys. */
   route: string
-  caller?: WaitingClient | undefined
 }
 
 /** A file to deposit. */
@@ -98,7 +97,7 @@ export async function createDeposit(
     if (answer instanceof AppError) throw answer
     return answer
   }
-  return inCompany(deps.db, by.company_id, run, { caller: by.caller })
+  return inCompany(deps.db, by.company_id, run)
 }
 
 /**
@@ -111,7 +110,7 @@ export async function createDeposits(
   by: Depositor,
   incoming: readonly IncomingFile[]
 ): Promise<DepositAnswer[]> {
-  const { company_id, caller } = by
+  const { company_id } = by
   const examined = await Promise.all(incoming.map(each => examine(deps, each)))
   const run = async (tx: Tx) => {
     // copies, because a transaction may run again
@@ -119,7 +118,7 @@ export async function createDeposits(
     const orphans = await takeIn(tx, deps, by, files)
     return { answers: files.map(answerOf), orphans }
   }
-  const { answers, orphans } = await inCompany(deps.db, company_id, run, { caller })
+  const { answers, orphans } = await inCompany(deps.db, company_id, run)
   if (orphans.length > 0) {
     // if this fails, the hourly check deletes the files later
     await deleteFilesIfUnreferenced(deps, company_id, orphans).catch((error: unknown) => {

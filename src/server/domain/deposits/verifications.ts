@@ -122,8 +122,7 @@ async function countItems(
  * - `maxItems`: how many fingerprints one statement looks up at most.
  * - `slowMs`: the next statement starts when the running one has ended, or after this many
  *   milliseconds. A statement usually takes one or two.
- * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection. It
- *   is a quarter of `poolSize` in `db/open.ts`.
+ * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 

@@ -3,13 +3,13 @@ import { toHex } from '../../../core/bytes.ts'
 import type { CellSeparator } from '../../../core/csv/cells.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import type { ConnectionRequestOptions, Tx } from '../../db/scope.ts'
+import type { Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
 import { readOpeningsOfDeposits } from '../evidence/sealed-openings.ts'
 import { type RequestFilter, readRequests, requireVisibleFilterCategory } from './requests.ts'
 
-interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'caller'> {
+interface ExportInput extends RequestFilter {
   locale: 'en' | 'fr'
   format: ExportFormat
 }
@@ -20,13 +20,12 @@ interface ExportInput extends RequestFilter, Pick<ConnectionRequestOptions, 'cal
  */
 export function exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
-  { locale, format, caller, ...filter }: ExportInput
+  { locale, format, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
   const { company_id } = filter
   const names = new Map<string, string>()
   return exportCsv(deps, {
-    ...{ company_id, caller, ...format },
-    pageRows: { alone: 200, whenContended: 20 },
+    ...{ company_id, ...format },
     async readPage(tx, page) {
       const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
       if (requests.length === 0 && page.cursor === undefined)

@@ -3,7 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery } from '../../db/joins.ts'
-import { type ConnectionRequestOptions, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requestOf } from '../finish-with-logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
@@ -22,11 +22,14 @@ export interface RequestFilter {
   to?: string | undefined
 }
 
-/**
- * Returns whether a query with this filter may have to read many rows that it does not return. Such
- * queries together get only a few database connections.
- */
-function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
+/** Returns whether a query with this filter may have to read many rows that it does not return. */
+export function isSearch({
+  kind,
+  state,
+  q,
+  from,
+  to
+}: Pick<RequestFilter, 'kind' | 'state' | 'q' | 'from' | 'to'>): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
@@ -37,15 +40,14 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  { caller, ...input }: RequestFilter & PageInput & Pick<ConnectionRequestOptions, 'caller'>
+  input: RequestFilter & PageInput
 ): Promise<Page<ProcessedRequest>> {
-  const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
     const page = await readRequests(tx, input)
     if (page.items.length === 0) await requireVisibleFilterCategory(tx, input)
     return page
   }
-  return inCompany(deps.db, input.company_id, read, options)
+  return inCompany(deps.db, input.company_id, read)
 }
 
 /** Reads a page of requests (entries of the history), newest first, in the transaction `tx`. */

@@ -132,7 +132,7 @@ export async function workOnNextImport(
   handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<boolean> {
-  const work = await inBackground(deps, { company_id }, tx => claimImport(tx, deps))
+  const work = await inCompanyOf(deps, { company_id }, tx => claimImport(tx, deps))
   if (!work) return false
   const facts = { company: company_id, import: work.id, state: work.state }
   try {
@@ -172,18 +172,12 @@ export async function workOnNextImport(
   }
 }
 
-/**
- * Runs `run` in a background transaction of a company. Such a transaction does not count toward the
- * company's limit of connections, so it does not make the company's calls wait. At most two run at
- * the same time for a company: one works on the import, the other stores its progress.
- */
-function inBackground<T>(
+function inCompanyOf<T>(
   deps: WorkDeps,
   { company_id }: { company_id: string },
-  run: (tx: Tx) => Promise<T>,
-  waitMs?: number
+  run: (tx: Tx) => Promise<T>
 ): Promise<T> {
-  return inCompany(deps.db, toCompanyId(company_id), run, { isBackground: true, waitMs })
+  return inCompany(deps.db, toCompanyId(company_id), run)
 }
 
 async function claimImport(
@@ -217,13 +211,13 @@ async function check(
 ): Promise<void> {
   for (const slice of slicesOf(work, { done: work.progress, atOnce: checkedAtOnce })) {
     if (stopping()) throw new Stopped()
-    await inBackground(deps, work, async tx => {
+    await inCompanyOf(deps, work, async tx => {
       await keepLease(tx, deps, work, slice.to)
       await handlers.checkRows(tx, deps, work, slice)
     })
     await nextTurn()
   }
-  await inBackground(deps, work, async tx => {
+  await inCompanyOf(deps, work, async tx => {
     const counts = await countVerdicts(tx, work.id)
     await settle(tx, work, { state: 'checked', counts: JSON.stringify(counts) })
   })
@@ -236,7 +230,7 @@ async function run(
   stopping: () => boolean
 ): Promise<void> {
   if (!work.applied) {
-    await inBackground(deps, work, async tx => {
+    await inCompanyOf(deps, work, async tx => {
       await planAsTablesGrow(tx)
       if (!(await keepWhatIsNeeded(tx, work, handlers))) throw new Stale()
       const show = createProgress(deps, work)
@@ -259,7 +253,7 @@ async function run(
     work.applied = true
   }
   // a transaction of its own, so that it counts what has been committed
-  await inBackground(deps, work, async tx => {
+  await inCompanyOf(deps, work, async tx => {
     const applied = { created: 0, changed: 0 }
     for (const slice of slicesOf(work)) {
       const { created, changed } = await handlers.countApplied(tx, work, slice)
@@ -290,7 +284,7 @@ async function undo(
   handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<void> {
-  await inBackground(deps, work, async tx => {
+  await inCompanyOf(deps, work, async tx => {
     await planAsTablesGrow(tx)
     const show = createProgress(deps, work)
     for (const slice of slicesOf(work)) {
@@ -363,7 +357,7 @@ const shownEveryMs = 500
 /**
  * Returns a function that stores the progress of a long transaction and renews the lease. The
  * function uses a transaction of its own, because others cannot see what the long transaction
- * writes before its commit. It does nothing if no connection is free.
+ * writes before its commit. A failure of it does not end the long one.
  */
 function createProgress(
   deps: WorkDeps,
@@ -374,7 +368,7 @@ function createProgress(
     if (performance.now() < next) return
     const keep = (tx: Tx) => keepLease(tx, deps, work, progress)
     try {
-      await inBackground(deps, work, keep, 500)
+      await inCompanyOf(deps, work, keep)
     } catch (error) {
       if (error instanceof Stopped) throw error
     }
@@ -434,7 +428,7 @@ async function end(
   set: { state: ImportState; failure: ImportFailureReason | null }
 ): Promise<void> {
   const where = sql<boolean>`generation = ${generation}`
-  await inBackground(deps, { company_id }, tx => releaseLease(tx, working, { id, where, set }))
+  await inCompanyOf(deps, { company_id }, tx => releaseLease(tx, working, { id, where, set }))
 }
 
 async function pause(
@@ -446,7 +440,7 @@ async function pause(
   const from = ms > 0 ? new Date(deps.clock().getTime() + ms) : null
   const where = sql<boolean>`generation = ${generation}`
   const change = { id, where, set }
-  await inBackground(deps, { company_id }, tx => releaseLease(tx, working, change, from))
+  await inCompanyOf(deps, { company_id }, tx => releaseLease(tx, working, change, from))
 }
 
 function actorIdOf({ actor_id, actor_company, company_id }: ImportInProgress) {

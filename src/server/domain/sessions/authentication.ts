@@ -3,23 +3,9 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { updateById } from '../../db/company-queries.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Tenant, WaitingClient, WatchedCaller } from '../deps.ts'
+import type { CompanyId, Deps, Tenant, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed, recordSessionUse } from './sessions.ts'
-
-/**
- * The call that is being authenticated. Once its caller is known, it counts toward that caller's
- * limit of concurrent calls.
- */
-interface InFlight {
-  caller: WaitingClient | undefined
-  /**
-   * Counts the call toward the limit of concurrent calls of one caller. `id` is the id of the
-   * person or, if a program calls, of the API key. Throws `rate_limited` if the caller has too many
-   * calls.
-   */
-  countPerson(id: string): void
-}
 
 /** The shortest time between two updates of an API key's last use, in milliseconds. */
 const usedMs = 5 * 60_000
@@ -29,20 +15,22 @@ const usedMs = 5 * 60_000
  * access token is invalid or revoked, was issued for another host, or was issued before the person
  * signed out everywhere. Also throws it if the API key is expired or unknown in the company. Throws
  * `account_disabled` if the person or the company is disabled.
+ *
+ * Calls `countCall` as soon as it knows the id of the person or, for a program, of the API key.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
   token: string,
-  inFlight?: InFlight
+  countCall: (id: string) => void = () => undefined
 ): Promise<AuthenticatedCaller> {
-  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token, inFlight)
+  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token, countCall)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
-  inFlight?.countPerson(claims.user_id)
+  countCall(claims.user_id)
   const { company_id } = tenant
   const values = [company_id, [claims.session_id]]
   const read = (tx: Tx) => tx.raw<SessionRow>({ text: sessionsSql, values })
-  const [found] = await inCompany(deps.db, company_id, read, { caller: inFlight?.caller })
+  const [found] = await inCompany(deps.db, company_id, read)
   if (found?.user_id !== claims.user_id || !isLive(found, deps.clock())) throw sessionEndedError()
   refuseDisabled(found)
   await recordSessionUse(deps, { company_id, ...claims, last_seen_at: found.last_seen_at })
@@ -72,19 +60,17 @@ async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id }: Tenant,
   secret: string,
-  inFlight: InFlight | undefined
+  countCall: (id: string) => void
 ): Promise<AuthenticatedCaller> {
   const hash = hashApiKey(secret)
   const read = (tx: Tx) => tx.raw<SessionRow>({ text: keyOfHashSql, values: [company_id, hash] })
-  const [found] = hash
-    ? await inCompany(deps.db, company_id, read, { caller: inFlight?.caller })
-    : []
+  const [found] = hash ? await inCompany(deps.db, company_id, read) : []
   const now = deps.clock()
   if (!found || !isLive(found, now)) {
     throw new AppError('unauthenticated', 'The key is unknown here, revoked or expired')
   }
   const { id, user_id, scopes, expires_at, last_seen_at } = found
-  inFlight?.countPerson(id)
+  countCall(id)
   refuseDisabled(found)
   if (now.getTime() - last_seen_at.getTime() > usedMs) {
     await noteUse(deps, { company_id, id, now })

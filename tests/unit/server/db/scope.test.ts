@@ -181,49 +181,6 @@ test('prepares a statement once per connection', async () => {
   expect(prepared.rows).toEqual([{ statement: 'select "name" from "company" where "id" = $1' }])
 })
 
-test('a company whose transactions hold every connection makes no other wait', async () => {
-  await using fresh = await makeDb()
-  const isOver = Promise.withResolvers<void>()
-  let begun = 0
-  const busy = Array.from({ length: 40 }, () =>
-    inCompany(fresh.db, acme, async tx => {
-      await idsOf(tx)
-      begun++
-      await isOver.promise
-    })
-  )
-  await expect.poll(() => begun).toBe(16)
-  expect(await inCompany(fresh.db, globex, idsOf)).toEqual([])
-  expect(await inNoCompany(fresh.db, idsOf)).toEqual([])
-  isOver.resolve()
-  await Promise.all(busy)
-  expect(begun).toBe(40)
-})
-
-test('long reads hold four connections, whoever asks for them', async () => {
-  await using fresh = await makeDb()
-  const isOver = Promise.withResolvers<void>()
-  let begun = 0
-  const read = (company: CompanyId, isHeavy: boolean) =>
-    inCompany(
-      fresh.db,
-      company,
-      async tx => {
-        await idsOf(tx)
-        begun++
-        await isOver.promise
-      },
-      { isHeavy }
-    )
-  const reads = [acme, globex, acme, globex, acme, globex].map(company => read(company, true))
-  await expect.poll(() => begun).toBe(4)
-  const others = [acme, globex, acme, globex].map(company => read(company, false))
-  await expect.poll(() => begun).toBe(8)
-  isOver.resolve()
-  await Promise.all([...reads, ...others])
-  expect(begun).toBe(10)
-})
-
 test('reads bigint as a number, and refuses one that does not fit', async () => {
   const read = (text: string) =>
     inNoCompany(made.db, tx => sql<{ n: number }>`select ${sql.raw(text)}::bigint as n`.execute(tx))

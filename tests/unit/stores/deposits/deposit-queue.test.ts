@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
-import {
-  createDepositQueue,
-  type DepositQueueDependencies
-} from '../../../../src/stores/deposits/deposit-queue.ts'
+import type { DepositQueueDependencies } from '../../../../src/stores/deposits/deposit-desk.ts'
+import { createDepositQueue } from '../../../../src/stores/deposits/deposit-queue.ts'
 import type {
   DepositCategory,
   DepositState

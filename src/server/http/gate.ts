@@ -1,0 +1,164 @@
+import { availableParallelism } from 'node:os'
+import { AppError } from '../../contract/kit/errors.ts'
+import type { CallPlace, WaitingClient } from '../api/kit/context.ts'
+import type { CompanyId } from '../domain/deps.ts'
+import { networksOfAddress } from '../domain/ip-addresses.ts'
+import { Places, presentMs } from './places.ts'
+
+const cores = availableParallelism()
+const unlimited = Number.POSITIVE_INFINITY
+// together as many as `openDatabase` opens connections
+const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), waiting: unlimited }
+const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 4), waiting: unlimited }
+// anyone can make up host names below a wildcard domain, and each one has pages of its own
+const renderPlaces = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
+
+const renderWaitMs = 30_000
+const backgroundWaitMs = 60_000
+
+/** The most calls that may be under way or wait. A call beyond them is refused at once. */
+export interface CallLimits {
+  perPerson: number
+  /** Of signed-out people of one network. */
+  perAddress: number
+  /** Of which signed-out people may make half. */
+  perCompany: number
+}
+
+const defaultLimits: CallLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
+// a batch uses memory and disk while its body arrives
+const batchLimits = { perPerson: 6, perCompany: 32 }
+
+export type Gate = ReturnType<typeof createGate>
+
+/**
+ * Creates the gate of a process: whoever works for a company, other than short jobs, has a place
+ * here until that work ends. So the connections of the database suffice for all who are admitted,
+ * and no company takes them all.
+ */
+export function createGate({ perPerson, perAddress, perCompany }: CallLimits = defaultLimits) {
+  const counts = new Map<string, number>()
+  let last = { company: '', at: Number.NEGATIVE_INFINITY }
+  let lastOfOthers = last
+  const hasOthers = (company: string) =>
+    performance.now() - (last.company === company ? lastOfOthers : last).at < presentMs
+  const calls = new Places(callPlaces, hasOthers)
+  const longReads = new Places(longReadPlaces, hasOthers)
+  const renders = new Places(renderPlaces, () => true)
+
+  const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
+  const add = (key: string, more: 1 | -1) => {
+    const count = (counts.get(key) ?? 0) + more
+    if (count === 0) counts.delete(key)
+    else counts.set(key, count)
+  }
+
+  /** Counts a call. `address` is that of a signed-out caller. Returns what it counts toward. */
+  function count(company: CompanyId, address: string | undefined): string[] {
+    const all = `company ${company}`
+    const strangers = `strangers ${company}`
+    const network = `address ${company} ${address && (networksOfAddress(address)[0] ?? address)}`
+    const isStranger = address !== undefined
+    if (!hasRoom(all, perCompany) || (isStranger && !hasRoom(strangers, perCompany / 2))) {
+      throw tooManyOfCompanyError()
+    }
+    if (isStranger && !hasRoom(network, perAddress)) throw tooManyError('an address', perAddress)
+    const counted = isStranger ? [all, strangers, network] : [all]
+    for (const key of counted) add(key, 1)
+    return counted
+  }
+
+  return {
+    /**
+     * Admits a request. Waits for a place of its company, at most 5 seconds. Throws `unavailable`
+     * or `rate_limited` if that takes longer or too many calls are under way already. Pages and
+     * uploads are not counted: they have limits of their own.
+     */
+    async enter({
+      company,
+      address,
+      client,
+      isCounted = true
+    }: {
+      company: CompanyId
+      address?: string | undefined
+      client?: WaitingClient
+      isCounted?: boolean
+    }): Promise<CallPlace> {
+      if (last.company !== company) lastOfOthers = last
+      last = { company, at: performance.now() }
+      const counted = isCounted ? count(company, address) : []
+      const countPerson = (key: string, most: number) => {
+        if (!hasRoom(key, most)) throw tooManyError('a person', most)
+        counted.push(key)
+        add(key, 1)
+      }
+      const uncount = () => {
+        for (const key of counted.splice(0)) add(key, -1)
+      }
+      let giveBack: (() => void) | undefined
+      const leave = () => {
+        giveBack?.()
+        giveBack = undefined
+      }
+      try {
+        giveBack = await calls.take(company, { client })
+      } catch (error) {
+        uncount()
+        throw error
+      }
+      return {
+        countPerson: id => countPerson(`person ${company} ${id}`, perPerson),
+        countBatch(id) {
+          const all = `batches ${company}`
+          if (!hasRoom(all, batchLimits.perCompany)) throw tooManyOfCompanyError()
+          countPerson(`batches ${company} ${id}`, batchLimits.perPerson)
+          counted.push(all)
+          add(all, 1)
+        },
+        async outside(wait) {
+          leave()
+          const result = await wait().catch(async (error: unknown) => {
+            // what follows cleans up, also for a client that has gone
+            giveBack = await calls.take(company).catch(() => undefined)
+            throw error
+          })
+          giveBack = await calls.take(company, { client })
+          return result
+        },
+        longRead(read, waitMs) {
+          leave()
+          return longReads.run(company, read, { client, waitMs })
+        },
+        end() {
+          leave()
+          uncount()
+        }
+      }
+    },
+
+    /** Runs background work of a company that may last long, such as the run of an import. */
+    inBackground: <T>(company: CompanyId, work: () => Promise<T>) =>
+      calls.run(`background of ${company}`, work, {
+        waitMs: backgroundWaitMs,
+        isBackground: true
+      }),
+
+    /** Renders a page of the domain with the id `domain`. */
+    render: <T>(domain: string, work: () => Promise<T>) =>
+      renders.run(domain, work, { waitMs: renderWaitMs })
+  }
+}
+
+function tooManyOfCompanyError(): AppError {
+  return new AppError('unavailable', 'Too many calls of this company are under way', {
+    retryAfter: 1
+  })
+}
+
+function tooManyError(whose: string, limit: number): AppError {
+  return new AppError('rate_limited', `At most ${limit} calls of ${whose} at the same time`, {
+    retryAfter: 1,
+    figures: { used: limit, limit, resets_at: null }
+  })
+}

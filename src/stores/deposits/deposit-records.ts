@@ -1,0 +1,69 @@
+import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import type { Desk } from './deposit-desk.ts'
+import { type DepositEntry, resetForNewReservation } from './deposit-entry.ts'
+import { suspend } from './deposit-pauses.ts'
+
+const checkMs = 2000
+const maxChecks = 4
+
+/** Makes a deposit wait for its record. Called when the server has all bytes of its file. */
+export function expectRecord(desk: Desk, entry: DepositEntry): void {
+  desk.forget(entry.id)
+  desk.list.change(entry, { status: 'recording' })
+  desk.recording.add(entry)
+  settle(desk, entry)
+  checkRecords(desk)
+}
+
+/** Takes the newest history entry of a deposit, whether the stream or an answer brings it. */
+export function updateRequest(desk: Desk, request: ProcessedRequest): void {
+  const entry = desk.list.find(({ reserved }) => reserved?.request.id === request.id)
+  if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
+  entry.reserved.request = request
+  if (entry.$state.get().status === 'recording') settle(desk, entry)
+}
+
+/**
+ * Every two seconds, asks the server about a few deposits in turn. The event stream usually reports
+ * them earlier, but may be interrupted.
+ */
+export function checkRecords(desk: Desk): void {
+  if (desk.isCheckDue || desk.turns.isSuspended() || desk.recording.size === 0) return
+  desk.isCheckDue = true
+  desk.after(checkMs, async () => {
+    await Promise.all([...desk.recording].slice(0, maxChecks).map(each => checkRecord(desk, each)))
+    desk.isCheckDue = false
+    checkRecords(desk)
+  })
+}
+
+async function checkRecord(desk: Desk, entry: DepositEntry): Promise<void> {
+  if (!entry.reserved) return
+  desk.recording.delete(entry)
+  desk.recording.add(entry) // now the last
+  try {
+    updateRequest(desk, await desk.getRequest(entry.reserved.request.id))
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthenticated') suspend(desk)
+    // after any other error the next check asks again
+  }
+}
+
+function settle({ list, recorded, recording }: Desk, entry: DepositEntry): void {
+  const request = entry.reserved?.request
+  if (!request || ['uploading', 'queued', 'processing'].includes(request.state)) return
+  recording.delete(entry)
+  if (request.state === 'done') {
+    recorded.add(entry.prepared?.original ?? '')
+    list.change(entry, { status: 'done', request })
+  } else {
+    resetForNewReservation(entry)
+    list.fail(entry, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
+  }
+  entry.unlock()
+}
+
+function codeOf({ code }: ProcessedRequest): ErrorCode {
+  return code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
+}
