@@ -151,11 +151,16 @@ async function inTransaction<T>(
       return result
     } catch (error) {
       // a connection of the pool may have died before it was used
-      const mayRepeat = !hasBegun || retryable.includes(sqlStateOf(error))
+      const mayRepeat = hasBegun ? retryable.includes(sqlStateOf(error)) : !isPoolTimeout(error)
       if (!mayRepeat || retries === maxRetries) throw error
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }
+}
+
+/** Whether the pool had no free connection for 5 seconds. `pg` gives this error no code. */
+function isPoolTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('timeout exceeded when trying')
 }
 
 /** Makes a driver whose transactions begin with `begin`: several statements in one round trip. */

@@ -10,10 +10,13 @@ const unlimited = Number.POSITIVE_INFINITY
 // together as many as `openDatabase` opens connections
 const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), waiting: unlimited }
 const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 4), waiting: unlimited }
+// refusals take turns, too: a thousand at once keep the event loop busy for 250 ms
+const refusalPlaces = { ...callPlaces, besideOthers: 1 }
 // anyone can make up host names below a wildcard domain, and each one has pages of its own
 const renderPlaces = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
 
 const renderWaitMs = 30_000
+const refusalWaitMs = 60_000
 const backgroundWaitMs = 60_000
 
 /** The most calls that may be under way or wait. A call beyond them is refused at once. */
@@ -44,6 +47,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     performance.now() - (last.company === company ? lastOfOthers : last).at < presentMs
   const calls = new Places(callPlaces, hasOthers)
   const longReads = new Places(longReadPlaces, hasOthers)
+  const refusals = new Places(refusalPlaces, hasOthers)
   const renders = new Places(renderPlaces, () => true)
 
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
@@ -53,16 +57,16 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     else counts.set(key, count)
   }
 
-  /** Counts a call. `address` is that of a signed-out caller. Returns what it counts toward. */
-  function count(company: CompanyId, address: string | undefined): string[] {
+  /** Returns what a call now counts toward, or why it is refused. A stranger has an `address`. */
+  function count(company: CompanyId, address: string | undefined): string[] | AppError {
     const all = `company ${company}`
     const strangers = `strangers ${company}`
     const network = `address ${company} ${address && (networksOfAddress(address)[0] ?? address)}`
     const isStranger = address !== undefined
     if (!hasRoom(all, perCompany) || (isStranger && !hasRoom(strangers, perCompany / 2))) {
-      throw tooManyOfCompanyError()
+      return tooManyOfCompanyError()
     }
-    if (isStranger && !hasRoom(network, perAddress)) throw tooManyError('an address', perAddress)
+    if (isStranger && !hasRoom(network, perAddress)) return tooManyError('an address', perAddress)
     const counted = isStranger ? [all, strangers, network] : [all]
     for (const key of counted) add(key, 1)
     return counted
@@ -88,6 +92,9 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
       if (last.company !== company) lastOfOthers = last
       last = { company, at: performance.now() }
       const counted = isCounted ? count(company, address) : []
+      const refuse = (error: unknown) =>
+        refusals.run(company, () => Promise.reject(error), { client, waitMs: refusalWaitMs })
+      if (counted instanceof AppError) return refuse(counted)
       const countPerson = (key: string, most: number) => {
         if (!hasRoom(key, most)) throw tooManyError('a person', most)
         counted.push(key)
@@ -105,7 +112,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
         giveBack = await calls.take(company, { client })
       } catch (error) {
         uncount()
-        throw error
+        return refuse(error)
       }
       return {
         countPerson: id => countPerson(`person ${company} ${id}`, perPerson),

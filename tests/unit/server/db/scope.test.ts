@@ -189,6 +189,24 @@ test('reads bigint as a number, and refuses one that does not fit', async () => 
   expect((await read('1')).rows).toEqual([{ n: 1 }])
 })
 
+test('waits for a connection once, for five seconds', async () => {
+  await using fresh = await makeDb()
+  const isOver = Promise.withResolvers<void>()
+  let begun = 0
+  const holders = Array.from({ length: 24 }, () =>
+    inCompany(fresh.db, acme, async () => {
+      begun++
+      await isOver.promise
+    })
+  )
+  await expect.poll(() => begun).toBe(24)
+  const from = performance.now()
+  await expect(inCompany(fresh.db, globex, idsOf)).rejects.toThrow('timeout exceeded')
+  expect(performance.now() - from).toBeLessThan(8_000)
+  isOver.resolve()
+  await Promise.all(holders)
+})
+
 test('survives the loss of its connections', async () => {
   const lost = inCompany(made.db, acme, async tx => {
     // of this database only: other tests share the server

@@ -211,6 +211,21 @@ test('a body that breaks off leaves a place for what cleans up', async () => {
   await others[15]
 })
 
+test('refuses in each turn of the event loop only a few', async () => {
+  const gate = createGate({ perPerson: 1, perAddress: 1, perCompany: 1000 })
+  const place = await gate.enter({ company: acme, address: '192.0.2.1' })
+  let refused = 0
+  const flood = Array.from({ length: 200 }, () =>
+    gate.enter({ company: acme, address: '192.0.2.1' }).catch(() => refused++)
+  )
+  await setImmediate()
+  await setImmediate()
+  expect(refused).toBeLessThanOrEqual(3 * 16)
+  await Promise.all(flood)
+  expect(refused).toBe(200)
+  place.end()
+})
+
 test('beside a flood a company of one call is served at once', async () => {
   const gate = createGate()
   let served = 0
