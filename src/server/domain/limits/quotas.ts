@@ -284,8 +284,8 @@ function partsOf({ group_id, period_start, requests, bytes }: QuotaReservation):
 
 /**
  * Adds amounts to rows of the table `usage`, those whose sum stays within the limit of the group.
- * Returns the parts that were added. Waits for a transaction that deletes the group, and then does
- * not add. Every transaction locks the rows in this order: groups by id, requests, storage, and then
+ * Returns the parts that were added. Waits for a transaction that deletes a group without usage, and
+ * then does not add. Every transaction locks the rows in this order: groups by id, requests, storage, and then
  * the figures of the person and of the day.
  */
 async function add(
@@ -300,8 +300,17 @@ async function add(
         case part.kind when 'requests' then max_requests else max_storage end as most
       from ${unnested(parts)}
       join "group" on "group".company_id = ${tx.companyId}::uuid and "group".id = part.group_id
+      -- only a new row locks the group, because many calls would lock it at the same time
+      where exists (
+        select from usage where usage.company_id = ${tx.companyId}::uuid
+          and usage.group_id = part.group_id and usage.kind = part.kind
+          and usage.period_start = part.period_start
+      ) or exists (
+        select from "group" as locked where locked.company_id = ${tx.companyId}::uuid
+          and locked.id = part.group_id
+        for key share
+      )
       order by part.group_id, part.kind
-      for key share of "group"
     )
     insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
     select ${tx.companyId}::uuid, group_id, kind, period_start, amount from part
@@ -312,7 +321,9 @@ async function add(
         select most is null or so_far.used + so_far.reserved + amount <= most from part
         where part.group_id = excluded.group_id and part.kind = excluded.kind
       )
-    returning group_id, kind`.execute(tx)
+    returning group_id, kind`
+    .execute(tx)
+    .catch(refuseDeletedGroup)
   return parts.filter(part =>
     rows.some(({ group_id, kind }) => group_id === part.group_id && kind === part.kind)
   )
@@ -352,6 +363,10 @@ function unnested(parts: readonly UsagePart[]) {
     ${parts.map(({ period_start }) => period_start)}::timestamptz[],
     ${parts.map(({ amount }) => amount)}::bigint[]
   ) as part (group_id, kind, period_start, amount)`
+}
+
+function refuseDeletedGroup(error: unknown): never {
+  throw Object(error).constraint === 'usage_company_id_group_id_fkey' ? groupsChanged() : error
 }
 
 function groupsChanged(): AppError {
