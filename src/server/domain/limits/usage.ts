@@ -90,9 +90,11 @@ const groupsNamed = prepareStatement((db, query: QuotaQuery & { group_ids: reado
   groupsFrom(db, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
 )
 
-const groupsLimited = prepareStatement((db, query: QuotaQuery) =>
-  groupsFrom(db, query).where(({ or, eb }) =>
-    or([eb('group.max_requests', '>', 0), eb('group.max_storage', '>', 0)])
+const groupsNearLimits = prepareStatement((db, query: QuotaQuery & { share: number }) =>
+  groupsFrom(db, query).where(
+    sql<boolean>`
+      (max_requests > 0 and requests.used + requests.reserved >= ${query.share}::float * max_requests
+       or max_storage > 0 and storage.used + storage.reserved >= ${query.share}::float * max_storage)`
   )
 )
 
@@ -193,9 +195,15 @@ export async function readQuotasOfGroups(
   return new Map(quotas.map(quota => [quota.group_id, quota]))
 }
 
-/** Returns the limits and usage of the company's groups that have a limit above 0. */
-export async function readQuotasOfLimitedGroups(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
-  return quotasOf(await tx.run(groupsLimited, input), input.now)
+/**
+ * Returns the limits and usage of the company's groups that may have used at least `share` (0 to 1)
+ * of a limit above 0. A group that used so much in a past period may be among them.
+ */
+export async function readQuotasOfGroupsNearLimits(
+  tx: Tx,
+  input: QuotaQuery & { share: number }
+): Promise<GroupQuota[]> {
+  return quotasOf(await tx.run(groupsNearLimits, input), input.now)
 }
 
 type QuotaRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
