@@ -33,7 +33,9 @@ export function checkRecords(desk: Desk): void {
   desk.isCheckDue = true
   desk.after(checkMs, async () => {
     try {
-      await Promise.all([...desk.recording].slice(0, maxChecks).map(each => checkRecord(desk, each)))
+      await Promise.all(
+        [...desk.recording].slice(0, maxChecks).map(each => checkRecord(desk, each))
+      )
     } finally {
       desk.isCheckDue = false
       checkRecords(desk)

@@ -419,7 +419,9 @@ test('keeps the key of a try whose answer was lost when a known limit stops the 
   full = false
   await act('resume', 0)
   expect(state(0).status).toBe('recording')
-  expect(new Set(world.reserved.filter(({ name }) => name === 'a').map(({ key }) => key)).size).toBe(1)
+  expect(
+    new Set(world.reserved.filter(({ name }) => name === 'a').map(({ key }) => key)).size
+  ).toBe(1)
 })
 
 test('goes on once more is left, and leaves what the person has paused', async () => {
