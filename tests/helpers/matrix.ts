@@ -445,7 +445,7 @@ export async function dropRowSecurity(owner: pg.Pool): Promise<void> {
 
 const predicate =
   /((?:"?\w+"?\.)?"?company_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"?company_id"?)(?:::uuid)?/g
-const companyJoin = /"company"\."id" = "session"\."company_id"/g
+const companyJoin = /company\.id = (?:session|api_key)\.company_id/g
 
 /**
  * Removes the conditions on the company from a statement: `… where "company_id" = $2 and …` → `…
