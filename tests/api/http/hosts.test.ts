@@ -546,6 +546,7 @@ test('a change of one company costs the others nothing, and all hosts are read o
   await own.addCompany('Quiet', 'quiet.test')
   const busy = await own.addCompany('Busy', 'busy.test')
   await own.tenants.resolve('quiet.test')
+  const began = performance.now()
   const seen = await statementsOf(own.deps.db, /resolve_host|list_hosts/, async () => {
     for (let change = 0; change < 20; change++) {
       await own.owner.query(
@@ -560,7 +561,8 @@ test('a change of one company costs the others nothing, and all hosts are read o
     }
   })
   // each reads its own again when a second has passed
-  expect(seen.length).toBeLessThan(5)
+  const seconds = (performance.now() - began) / 1000
+  expect(seen.length).toBeLessThan(5 + 2 * seconds)
   expect(seen.filter(({ text }) => text.includes('list_hosts'))).toEqual([])
   expect((await own.tenants.resolve('more-19.test'))?.host).toBe('more-19.test')
 })
