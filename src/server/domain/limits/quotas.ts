@@ -7,8 +7,8 @@ import type { CompanyId } from '../deps.ts'
 import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
 
 /**
- * Requests (entries of the history) and bytes that are reserved for a person in a group until they
- * are charged or released. `period_start` is the start of the group's quota period in which the
+ * Requests (entries of the history) and bytes that a group pays for a person: reserved until they
+ * are charged or released, or charged at once. `period_start` is the start of the group's quota period in which the
  * requests are counted.
  */
 export interface QuotaReservation {
