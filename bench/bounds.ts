@@ -4,8 +4,10 @@ import { type Endpoint, pathParameters } from '../src/contract/kit/endpoint.ts'
 import { errorCodes } from '../src/contract/kit/errors.ts'
 import { getOwnAccount } from '../src/contract/users.ts'
 import { signUpAt } from '../tests/helpers/client.ts'
-import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
+import { Connection, requestText } from './connection.ts'
 import { runLoad } from './load.ts'
+import type { FloodOptions } from './peers/flood.ts'
+import { type Service, startClientProcess, startService } from './processes.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
@@ -13,11 +15,10 @@ import { type BenchOptions, quantile, type ReportRow } from './table.ts'
  * calls of a quiet company on the idle service, then while a company at its bounds calls everything
  * that lists something of it. Then measures what an operator reads of all companies. The lists come
  * from the contract, and each code `too_many_…` needs an entry in `fills`, so a new noun is measured
- * too.
+ * too. The company at its bounds calls from a process of its own, which parses none of the answers.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
-  await using service = await makeServiceProcess({ DEMO: 'true', DEV: 'true' })
-  await service.start()
+  await using service = await startService({ DEMO: 'true', DEV: 'true' })
   const quiet = await signUpAt(service.port, 'demo.localhost')
   const operator = await signUpAt(service.port, 'localhost')
   const { id } = (await operator.call(getOwnAccount, {})).company
@@ -25,8 +26,24 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     operator.id
   ])
   const seconds = quick ? 2 : 10
-  const neighbor = () =>
-    runLoad({ callers: 1, seconds, signal, work: () => quiet.call(getOwnAccount, {}) })
+  const ownAccountRequest = requestText('GET', '/user', {
+    host: 'api.demo.localhost',
+    authorization: `Bearer ${quiet.token()}`
+  })
+  const neighbor = async () => {
+    const connection = await Connection.open(service.port)
+    const work = () => connection.requestWithRetry(ownAccountRequest)
+    const figures = await runLoad({ callers: 1, seconds, signal, work })
+    connection.close()
+    return figures
+  }
+  const neighborBeside = async (setup: FloodOptions) => {
+    await using flood = await startClientProcess('flood', setup)
+    await neighbor() // when this returns, the flood has begun
+    const { p99Ms } = await neighbor()
+    const { done } = await flood.request<{ done: number }>({})
+    return { p99Ms, answers: Math.round(done / (2 * seconds)) }
+  }
   await neighbor()
   const idle = await neighbor()
 
@@ -41,28 +58,25 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     if (sql !== undefined) await service.query(sql)
     say(`${companies} companies: ${code}`)
   }
+  // this trigger looks at each pair by itself, which takes minutes
+  const trigger = 'trigger keep_default_group_public'
+  await service.query(`alter table group_category disable ${trigger}`)
   await service.query(
     `insert into group_category (company_id, group_id, category_id)
      select g.company_id, g.id, c.id from "group" g join category c using (company_id)
       where g.company_id = $1 on conflict do nothing`,
     [id]
   )
+  await service.query(`alter table group_category enable ${trigger}`)
   await service.query('vacuum analyze')
 
   const lists = listsOf(id)
   say(`${lists.length} lists of a company`)
-  const busy = new AbortController()
-  const flood = Promise.all(
-    lists.map(async ({ endpoint, input }) => {
-      while (!busy.signal.aborted && !signal.aborted) {
-        // a busy company is told to wait
-        await operator.call(endpoint, input).catch(() => undefined)
-      }
-    })
+  const headers = { host: 'api.localhost', authorization: `Bearer ${operator.token()}` }
+  const requests = lists.map(({ endpoint: { path } }) =>
+    requestText('GET', path.replace('{id}', id), headers)
   )
-  const beside = await neighbor()
-  busy.abort()
-  await flood
+  const beside = await neighborBeside({ port: service.port, requests })
 
   const rounds = quick ? 5 : 10 * runs
   const timed = async (what: string, atMost: number, run: () => Promise<unknown>) => {
@@ -83,7 +97,8 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
       ours: beside.p99Ms,
       peer: idle.p99Ms,
       unit: 'ms',
-      target: { ratioAtMost: 3 }
+      target: { ratioAtMost: 3 },
+      note: `it got about ${beside.answers} answers a second`
     },
     await timed(`page of 200 of ${companies} companies at their bounds, p95`, 300, page),
     {
@@ -117,7 +132,7 @@ function listsOf(id: string): { name: string; endpoint: Endpoint; input: object 
  * Returns for each bound the SQL that gives every company as much as it may have. Undefined for
  * bounds that other benchmarks fill (people, imports). Throws if a bound has no entry.
  */
-async function fillsOf({ query }: ServiceProcess): Promise<Record<string, string | undefined>> {
+async function fillsOf({ query }: Service): Promise<Record<string, string | undefined>> {
   const [look] = await query<{ theme: string }>('select theme::text from domain limit 1')
   const theme = `'${(look?.theme ?? '{}').replaceAll("'", "''")}'::jsonb`
   const own = (table: string, bound: number) => `

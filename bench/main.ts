@@ -43,7 +43,7 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   'tls-ask': onClientCore(tlsAsk),
   parsing: onClientCore(parsing),
   lists,
-  bounds,
+  bounds: onClientCore(bounds),
   import: onClientCore(imports),
   history,
   desk,

@@ -60,11 +60,13 @@ function draw(details: DisabledState | undefined): void {
   const company = box.dataset['company'] ?? ''
   const date = formatDateTime(new Date(details.since), pageLocale())
   write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
+  const { reason } = details
   const isCompany = details.scope === 'company'
   // only administrators of a suspended company are told the reason
-  const isMember = isCompany && details.reason === 'other'
-  if (isMember) show(box, 'reason', false)
-  else write(box, 'reason', t(`disabled.reason.${details.reason}`))
+  const isMember = isCompany && reason === 'other'
+  if (!isCompany) write(box, 'reason', t(`disabled.reason.${reason}`))
+  else if (reason === 'other') show(box, 'reason', false)
+  else write(box, 'reason', t(`disabled.companyReason.${reason}`, { company }))
   // the contact is the company's own, which cannot help its administrators
   const asksOperator = isCompany && !isMember
   write(box, 'ask', t(asksOperator ? 'disabled.askOperator' : 'disabled.noContact', { company }))

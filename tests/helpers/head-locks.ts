@@ -13,7 +13,8 @@ const texts: Record<LogHeadStatement, RegExp> = {
   log: /update log_head set/
 }
 
-const plainRead = /^select (?!.* for (?:no key update|update|key share|share))/
+const plainRead =
+  /^select (?![\s\S]*(?:\bfor (?:no key update|update|key share|share)\b|erase_audit_values))/
 
 /**
  * The statements that a transaction may send after it has locked the head of a log. None of them

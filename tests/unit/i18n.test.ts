@@ -68,6 +68,9 @@ test('writes French with its own signs and spaces', () => {
     expect(text, `${key}: U+00A0 before :`).not.toMatch(/(?<!\u00a0):(?!\/\/)/)
     expect(text, `${key}: U+00A0 inside « »`).not.toMatch(/«(?!\u00a0)|(?<!\u00a0)»/)
     expect(text, `${key}: a space before %`).not.toMatch(/[^\s\u202f\u00a0]%/)
+    expect(text, `${key}: numbers and their units stay together`).not.toMatch(
+      /\d (?:\d{3}|[KMGT]o)/
+    )
   }
 })
 

@@ -83,7 +83,7 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
 
 /**
  * Returns the sentence about what a person may still use:
- * `Can still record 3 documents and store 1.2 GB.`
+ * `Can still deposit or verify 3 documents and store 1.2 GB.`
  */
 function leftWords(
   { requests_remaining, storage_remaining }: UsageOfAllGroups,

@@ -32,8 +32,8 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 
 /**
  * Runs `run` in a transaction that sees only the rows of `company`, and commits when it returns. A
- * statement runs when it is awaited. After a serialization failure, a deadlock or a dead connection
- * the transaction starts again, up to three times. So `run` must have no effect outside the
+ * statement runs when it is awaited. After a serialization failure, a deadlock or a connection that
+ * had died before it was used, the transaction starts again, up to three times. So `run` must have no effect outside the
  * database; such effects belong in `tx.afterCommit`.
  */
 export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
@@ -108,14 +108,16 @@ export class Tx extends BaseTx {
    */
   async writeAuditEntries(): Promise<void> {
     this.#mayAudit = false
-    const entries = this.#auditEntries.splice(0)
-    for (const { company, statement } of entries.toSorted((a, b) =>
-      a.company < b.company ? -1 : 1
-    )) {
-      if (company !== this.companyId) await this.#setCompany(company)
+    const entries = this.#auditEntries
+      .splice(0)
+      .toSorted((a, b) => (a.company < b.company ? -1 : 1))
+    let current = this.companyId
+    for (const { company, statement } of entries) {
+      if (company !== current) await this.#setCompany(company)
+      current = company
       await this.raw(statement)
-      if (company !== this.companyId) await this.#setCompany(this.companyId)
     }
+    if (current !== this.companyId) await this.#setCompany(this.companyId)
   }
 
   async #setCompany(company: CompanyId): Promise<void> {

@@ -64,11 +64,13 @@ export function isLimit({ code }: AppError): boolean {
 export function pauseAtLimit(desk: Desk, entry: DepositEntry, error: AppError): void {
   const { limits, list } = desk
   const { id } = entry.category
+  const isKnown = limits.get(id)?.error === error
   const isFull = error.code === 'request_limit_reached'
   const size = isFull ? 0 : (entry.prepared?.bytes.size ?? 0)
   limits.set(id, { error, fromBytes: Math.min(size, limits.get(id)?.fromBytes ?? size) })
-  // the server keeps the bytes of an upload that has begun
-  if (!entry.reserved) {
+  // The server keeps the bytes of an upload that has begun. If it was not asked this time, it may
+  // have recorded an earlier try under this key.
+  if (!entry.reserved && !isKnown) {
     desk.forget(entry.id)
     resetForNewReservation(entry)
   }

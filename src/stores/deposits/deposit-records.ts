@@ -32,9 +32,14 @@ export function checkRecords(desk: Desk): void {
   if (desk.isCheckDue || desk.turns.isSuspended() || desk.recording.size === 0) return
   desk.isCheckDue = true
   desk.after(checkMs, async () => {
-    await Promise.all([...desk.recording].slice(0, maxChecks).map(each => checkRecord(desk, each)))
-    desk.isCheckDue = false
-    checkRecords(desk)
+    try {
+      await Promise.all(
+        [...desk.recording].slice(0, maxChecks).map(each => checkRecord(desk, each))
+      )
+    } finally {
+      desk.isCheckDue = false
+      checkRecords(desk)
+    }
   })
 }
 

@@ -120,8 +120,11 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
     }
     request.onerror = () => reject(new Error(`${upload.method} got no answer`))
     request.onabort = () => reject(new Error(`${upload.method} was cut`))
-    request.onloadend = () => clearTimeout(stall)
-    upload.signal?.addEventListener('abort', stop, { once: true })
+    request.onloadend = () => {
+      clearTimeout(stall)
+      upload.signal?.removeEventListener('abort', stop)
+    }
+    upload.signal?.addEventListener('abort', stop)
     request.send(upload.body ?? null)
     if (upload.signal?.aborted) stop()
   })

@@ -478,6 +478,26 @@ test('the daily check says in the audit logs what it has found', async () => {
   }
 })
 
+test('whoever checks a wildcard again after seven days has not taken it away from others', async () => {
+  const to = app.companies[beta]
+  const zone = `pressed${++hosts}.fr`
+  const { id } = await prove(`*.${zone}`)
+  const theirs = await asOperator(() => createFor(to, `docs.${zone}`))
+  dns.delete(`_domain-check.${zone}`)
+  await ageAndRecheck(`*.${zone}`, 2)
+  await app.owner.query(
+    `update domain set failing_since = failing_since - interval '8 days' where id = $1`,
+    [id]
+  )
+  expect((await ada.call(checkDomain, { id })).state).toBe('quarantined')
+  const [newest] = await bob.call(listAuditEntries, { id: to, target: theirs.id })
+  expect(newest).toMatchObject({
+    action: 'domain.uncover',
+    actor: { id: serviceActorId, name: null }
+  })
+  expect((await checkAuditLog(app.deps, to)).broken).toBeUndefined()
+})
+
 test('a wildcard that carries hosts of others is removed by operators alone, and its return is told and mends', async () => {
   const to = app.companies[beta]
   const zone = `carried${++hosts}.fr`

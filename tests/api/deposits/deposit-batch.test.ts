@@ -266,6 +266,17 @@ test('refuses an item alone while another call holds its key', async () => {
   expect(results[1]).toMatchObject({ problem: { status: 409, retry_after: 2 } })
 })
 
+test('refuses the only item of a batch while another call holds its key', async () => {
+  const { files, items } = smallFiles(1)
+  let results: BatchResults = []
+  await callWithKeyInUse(app, ada.id, 'POST /deposit', async key => {
+    const held = items.map(item => ({ ...item, key }))
+    results = await postAcceptedBatch(app, ada, held, files)
+    return { status: 0, headers: {}, body: Buffer.alloc(0) }
+  })
+  expect(codes(results)).toEqual(['idempotency_in_flight'])
+})
+
 test('frees the key of a refused item', async () => {
   const bytes = randomBytes(30)
   const item = batchItem(bytes, { category: randomUUID() })

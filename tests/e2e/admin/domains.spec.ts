@@ -159,7 +159,9 @@ test('a name is judged while it is typed, and each step reads well in French, on
     page.getByText('Il n’existe pas de domaine de premier niveau .nonsense.')
   ).toBeVisible()
   await field.fill('*.acme.fr')
-  await expect(page.getByText('Tous les noms qui se terminent par acme.fr')).toBeVisible()
+  await expect(
+    page.getByText('Tous les noms formés d’un mot devant acme.fr mèneront ici')
+  ).toBeVisible()
   await inspectInBothSchemes(page)
 
   const { id, host } = await addDomain(company, { isVerified: false })

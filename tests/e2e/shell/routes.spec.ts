@@ -134,6 +134,17 @@ test('the API’s word about a disabled account goes before that of the address'
   await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
 })
 
+test('administrators of a suspended company read why the company was, not a person', async ({
+  page
+}) => {
+  await startSession(page, homeAddress())
+  await refuse(page, { scope: 'company', reason: 'left', since })
+  await page.goto('/en/history')
+  const main = page.getByRole('main')
+  await expect(main.getByText(/^Reason: .+ no longer uses this service\.$/)).toBeVisible()
+  await expect(main).not.toContainText('account holder')
+})
+
 test('a link to the notice tells nobody that their account is disabled when it is not', async ({
   page
 }) => {

@@ -9,7 +9,7 @@ import type {
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type GroupQuota, readQuotasOfLimitedGroups } from '../limits/usage.ts'
+import { type GroupQuota, readQuotasOfGroupsNearLimits } from '../limits/usage.ts'
 import { listCompanyNames } from './companies.ts'
 import { domainStateSql } from './domain-admin.ts'
 import { hasProvedHost } from './domain-rows.ts'
@@ -354,7 +354,8 @@ async function findDomains(tx: Tx): Promise<AttentionItem[]> {
 }
 
 async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
-  const quotas = await readQuotasOfLimitedGroups(tx, { company_id: tx.companyId, now })
+  const query = { company_id: tx.companyId, now, share: nearShare }
+  const quotas = await readQuotasOfGroupsNearLimits(tx, query)
   const near = quotas
     .flatMap(limitsOf)
     .filter(({ share }) => share >= nearShare)

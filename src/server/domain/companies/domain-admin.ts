@@ -32,7 +32,7 @@ import {
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
-import { findPrimaryDomain, isLeftLocalhost } from './served-hosts.ts'
+import { findPrimaryDomain } from './served-hosts.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -51,11 +51,12 @@ export async function listDomains(
     usual: 'host'
   } as const
   return inCompany(deps.db, company_id, async tx => {
+    const primary = await findPrimaryDomain(tx)
     const { items, next } = await readPage(selectInCompany(tx, 'domain'), orders, page, rows => {
-      const found = withColumns(addSearchCondition(rows, 'domain.host', q))
+      const found = selectColumns(addSearchCondition(rows, 'domain.host', q))
       return state === undefined ? found : found.where(domainStateSql, '=', state)
     })
-    return { items: items.map(domainOf), next }
+    return { items: items.map(row => domainOf(row, primary)), next }
   })
 }
 
@@ -156,13 +157,18 @@ export async function makeDomainPrimary(
 
 /** Reads a domain with its theme. Throws `not_found` if the company has no such domain. */
 export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
-  const row = await withColumns(selectInCompany(tx, 'domain'))
+  const primary = await findPrimaryDomain(tx)
+  const row = await selectColumns(selectInCompany(tx, 'domain'))
     .where('domain.id', '=', id)
     .select('domain.theme')
     .executeTakeFirst()
   if (!row) throw domainNotFoundError()
   const count = await countCoveredHostsOfOthers(tx, row.host)
-  return { ...domainOf(row), theme: parseStoredTheme(row.theme), covers: { count, hosts: [] } }
+  return {
+    ...domainOf(row, primary),
+    theme: parseStoredTheme(row.theme),
+    covers: { count, hosts: [] }
+  }
 }
 
 /** Returns how many hosts of other companies are proved only by the company's domain `host`. */
@@ -192,7 +198,7 @@ export const domainStateSql = sql<DomainState>`case
   when domain.failing_since is not null then 'failing'
   else 'verified' end`
 
-function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
+function selectColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
   return domains.select([
     'domain.id',
     'domain.version',
@@ -211,24 +217,19 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
     'domain.check_values',
     'domain.failing_since',
     'domain.quarantined_at',
-    domainStateSql.as('state'),
-    sql<boolean>`coalesce(domain.id = (
-      select first.id from domain first
-       where first.company_id = domain.company_id and first.verified_at is not null
-         and first.host not like '*%'
-       order by first.is_primary desc, ${isLeftLocalhost('first')}, first.id
-       limit 1), false)`.as('primary')
+    domainStateSql.as('state')
   ])
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
+type Row = Awaited<ReturnType<ReturnType<typeof selectColumns>['execute']>>[number]
 
-function domainOf(row: Row): Domain {
+function domainOf(row: Row, primary: { id: string } | undefined): Domain {
   const { created_at, proof_token, checked_at, check_outcome, check_values, ...others } = row
   const { quarantined_at, ...fields } = others
   const name = proofRecordName(row.host)
   return {
     ...fields,
+    primary: row.id === primary?.id,
     locale: Locale.parse(row.locale),
     created: created_at.toISOString(),
     proof: proof_token === null ? null : { name, value: proof_token, zone: dnsZoneOf(row.host) },

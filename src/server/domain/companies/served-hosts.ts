@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { Colors, type DomainConfig, HostName, Locale } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
@@ -442,22 +442,17 @@ export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: str
     .where('verified_at', 'is not', null)
     .where('host', 'not like', '*%')
     .orderBy('is_primary', 'desc')
-    .orderBy(isLeftLocalhost('domain'))
+    .orderBy(isLeftLocalhost)
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
 }
 
-/**
- * SQL for whether a domain is `localhost` while its company has a verified host of its own. The
- * pages of `localhost` are then off. `table` is the name of the table `domain` in the query.
- */
-export function isLeftLocalhost(table: 'domain' | 'first'): RawBuilder<boolean> {
-  return sql<boolean>`${sql.ref(`${table}.host`)} = 'localhost' and exists (
-    select from domain own
-     where own.company_id = ${sql.ref(`${table}.company_id`)} and own.verified_at is not null
-       and own.host not like '*%' and own.host !~ '(^|[.])localhost$')`
-}
+// while the company has a verified host of its own, the pages of `localhost` are off
+const isLeftLocalhost = sql<boolean>`domain.host = 'localhost' and exists (
+  select from domain own
+   where own.company_id = domain.company_id and own.verified_at is not null
+     and own.host not like '*%' and own.host !~ '(^|[.])localhost$')`
 
 function configOf(row: HostRow): DomainConfig {
   const theme = parseStoredTheme(row.theme)

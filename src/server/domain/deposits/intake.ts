@@ -178,7 +178,9 @@ async function takeIn(
   const announced = claimed.map(({ deposit }) => deposit)
   const admitted = accept(claimed, await admitFiles(tx, deps, by, announced))
   const fresh = await leaveOutEarlier(tx, deps, by, admitted)
-  for (const file of fresh.filter(isAwaited)) {
+  const [file, ...others] = fresh.filter(isAwaited)
+  if (others.length > 0) throw new Error('only one file of a call may be awaited')
+  if (file) {
     const { company_id, user_id } = by
     const { category, deposit, original, stored } = file
     const awaited = { ...deposit, company_id, user_id, category, digests: { original, stored } }

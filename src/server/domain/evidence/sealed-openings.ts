@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { sql } from 'kysely'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
@@ -75,7 +76,7 @@ export async function readOpeningsOfDeposits(
 ): Promise<Map<string, DepositOpenings>> {
   const { data } = await deps.companyKeys.read(tx)
   const rows = await selectInCompany(tx, 'deposit_opening')
-    .where('record_id', 'in', [...record_ids])
+    .where(sql<boolean>`record_id = any (${[...record_ids]}::text[])`)
     .select(['record_id', 'sealed'])
     .execute()
   return new Map(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
 import type { CellSeparator } from '../../../core/csv/cells.ts'
@@ -92,7 +93,7 @@ async function nameCategories(
   if (missing.length === 0) return
   const found = await selectInCompany(tx, 'category')
     .select(['id', 'names'])
-    .where('id', 'in', missing)
+    .where(sql<boolean>`id = any (${missing}::uuid[])`)
     .execute()
   for (const { id, names: each } of found) names.set(id, each[locale])
 }

@@ -183,7 +183,9 @@ async function applyAnswer(
   if (isOver) note('turn_off')
   else if (isServed && found.failing_since === null && failing_since !== null) note('miss_record')
   else if (isServed && found.failing_since !== null && failing_since === null) note('find_record')
-  if (isOver) await startDnsDeadlinesUnderWildcard(tx, deps, { by, wildcard: found.host })
+  // whoever presses “Check now” does not take the wildcard away from the companies below it
+  if (isOver)
+    await startDnsDeadlinesUnderWildcard(tx, deps, { by: undefined, wildcard: found.host })
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver)
     deps.log.warn(

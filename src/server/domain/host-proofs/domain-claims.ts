@@ -202,7 +202,7 @@ export async function findCoveringCompany(
 }
 
 interface Wildcard {
-  /** Who changes the wildcard domain. Undefined if the daily check of DNS does. */
+  /** Who changes the wildcard domain. Undefined if nobody does: a check of DNS found the change. */
   by: DomainCall['by'] | undefined
   wildcard: string
 }

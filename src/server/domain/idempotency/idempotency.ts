@@ -161,11 +161,8 @@ async function claimKeys(
       returning key`.execute(tx)
     return rows.map(({ key }) => key)
   }
-  // a single call that is refused has nothing left to do in its transaction: it needs no savepoint
-  const [only, ...others] = sorted
-  const all = await unlessHeld(others.length > 0 ? tx : undefined, () => insert(sorted))
+  const all = await unlessHeld(tx, () => insert(sorted))
   if (all) return { claimed: new Set(all), held: new Set() }
-  if (only && others.length === 0) return { claimed: new Set(), held: new Set([only.key]) }
   const claimed = new Set<string>()
   const held = new Set<string>()
   await sql`set local lock_timeout = ${sql.lit(heldKeyMillis)}`.execute(tx)
@@ -180,18 +177,15 @@ async function claimKeys(
 
 /**
  * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined. With `tx`, the transaction can continue even after a timeout.
+ * returns undefined, and the transaction can continue.
  */
-async function unlessHeld<Result>(
-  tx: Tx | undefined,
-  run: () => Promise<Result>
-): Promise<Result | undefined> {
-  if (tx) await sql`savepoint claim`.execute(tx)
+async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
+  await sql`savepoint claim`.execute(tx)
   try {
     return await run()
   } catch (error) {
     if (!isLockTimeout(error)) throw error
-    if (tx) await sql`rollback to savepoint claim`.execute(tx)
+    await sql`rollback to savepoint claim`.execute(tx)
     return undefined
   }
 }

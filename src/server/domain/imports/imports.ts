@@ -270,7 +270,10 @@ async function begin(
 
 async function requireGroups(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length === 0) return
-  const found = await selectInCompany(tx, 'group').where('id', 'in', ids).select('id').execute()
+  const found = await selectInCompany(tx, 'group')
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .select('id')
+    .execute()
   if (found.length < ids.length) throw new AppError('not_found', 'No such group')
 }
 

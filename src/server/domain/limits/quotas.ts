@@ -7,8 +7,8 @@ import type { CompanyId } from '../deps.ts'
 import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
 
 /**
- * Requests (entries of the history) and bytes that are reserved for a person in a group until they
- * are charged or released. `period_start` is the start of the group's quota period in which the
+ * Requests (entries of the history) and bytes that a group pays for a person: reserved until they
+ * are charged or released, or charged at once. `period_start` is the start of the group's quota period in which the
  * requests are counted.
  */
 export interface QuotaReservation {
@@ -285,8 +285,10 @@ function partsOf({ group_id, period_start, requests, bytes }: QuotaReservation):
 /**
  * Adds amounts to rows of the table `usage`, those whose sum stays within the limit of the group.
  * Returns the parts that were added. Waits for a transaction that deletes a group without usage, and
- * then does not add. Every transaction locks the rows in this order: groups by id, requests, storage, and then
- * the figures of the person and of the day.
+ * then does not add. Transactions lock the rows in this order: groups by id, requests, storage, and
+ * then the figures of the person and of the day. A choice that is made anew may begin with an
+ * earlier group. Should two transactions then wait for each other, PostgreSQL ends one of them, and
+ * it is repeated.
  */
 async function add(
   tx: Tx,

@@ -76,14 +76,6 @@ export interface GroupQuota {
   bytesLeft: number | null
 }
 
-const groupsNamed = (tx: Tx, query: QuotaQuery & { group_ids: readonly string[] }) =>
-  groupsFrom(tx, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
-
-const groupsLimited = (tx: Tx, query: QuotaQuery) =>
-  groupsFrom(tx, query).where(({ or, eb }) =>
-    or([eb('group.max_requests', '>', 0), eb('group.max_storage', '>', 0)])
-  )
-
 function groupsOfPerson(tx: Tx, query: PersonQuotaQuery) {
   return groupsFrom(tx, query)
     .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
@@ -182,13 +174,27 @@ export async function readQuotasOfGroups(
   tx: Tx,
   input: QuotaQuery & { group_ids: readonly string[] }
 ): Promise<Map<string, GroupQuota>> {
-  const quotas = quotasOf(await groupsNamed(tx, input).execute(), input.now)
+  const named = groupsFrom(tx, input).where(
+    sql<boolean>`"group".id = any (${input.group_ids}::uuid[])`
+  )
+  const quotas = quotasOf(await named.execute(), input.now)
   return new Map(quotas.map(quota => [quota.group_id, quota]))
 }
 
-/** Returns the limits and usage of the company's groups that have a limit above 0. */
-export async function readQuotasOfLimitedGroups(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
-  return quotasOf(await groupsLimited(tx, input).execute(), input.now)
+/**
+ * Returns the limits and usage of the company's groups that may have used at least `share` (0 to 1)
+ * of a limit above 0. A group that used so much in a past period may be among them.
+ */
+export async function readQuotasOfGroupsNearLimits(
+  tx: Tx,
+  { share, ...query }: QuotaQuery & { share: number }
+): Promise<GroupQuota[]> {
+  const near = groupsFrom(tx, query).where(
+    sql<boolean>`
+      (max_requests > 0 and requests.used + requests.reserved >= ${share}::float * max_requests
+       or max_storage > 0 and storage.used + storage.reserved >= ${share}::float * max_storage)`
+  )
+  return quotasOf(await near.execute(), query.now)
 }
 
 type QuotaRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { adminCalls } from '../../../../src/contract/admin-calls.ts'
 import { AuditAction, type AuditLogEntry, serviceActorId } from '../../../../src/contract/audit.ts'
+import { DisabledReason } from '../../../../src/contract/kit/disabled.ts'
 import enScreen from '../../../../src/i18n/en/admin/audit.json' with { type: 'json' }
 import en from '../../../../src/i18n/en/admin/changes.json' with { type: 'json' }
 import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'json' }
@@ -143,7 +144,7 @@ test('says each field before and after in words', () => {
     ['Default group', 'no', 'yes'],
     ['Contact', 'help@acme.example', 'none'],
     ['Logo', undefined, 'replaced'],
-    ['Logo in dark mode', undefined, 'own picture'],
+    ['Logo in dark mode', undefined, 'custom picture'],
     ['Colors', 'dark by default: no', 'dark by default: no, main color: #ffe600'],
     ['Version', '3', '2']
   ])
@@ -174,7 +175,7 @@ test('says why a person was disabled who is enabled again, and nothing after tha
     entryOf({ action: 'user.enable', changes: [{ field: 'disabled', before, after: null }] })
   )
   expect([label, is]).toEqual(['Disabled', undefined])
-  expect(was).toMatch(/^since May 3, 2026 .*, no longer with the organization$/)
+  expect(was).toMatch(/^since May 3, 2026 .*, has left$/)
 })
 
 test('says why a company was suspended, and whether strangers can still verify', () => {
@@ -185,6 +186,23 @@ test('says why a company was suspended, and whether strangers can still verify',
   expect(label).toBe('Suspended')
   expect(is).toMatch(/^since May 3, 2026 .*, payment missing, verification by strangers off$/)
 })
+
+test.each(['en', 'fr'] as const)(
+  'says in %s no reason of a company as that of a person',
+  locale => {
+    for (const reason of DisabledReason.options) {
+      const after = { reason, since: '2026-05-03T12:00:00.000Z', verification: 'open' }
+      const [[, , is] = []] = changesIn(
+        entryOf({
+          action: 'company.suspend',
+          changes: [{ field: 'suspended', before: null, after }]
+        }),
+        locale
+      )
+      expect(is, reason).not.toMatch(/organi[sz]ation|the account|le compte/)
+    }
+  }
+)
 
 test('says what was disabled, since when and why, in French', () => {
   const changes = [
@@ -199,7 +217,7 @@ test('says what was disabled, since when and why, in French', () => {
     'fr'
   )
   expect([label, before]).toEqual(['Désactivation', undefined])
-  expect(after).toMatch(/^depuis le 3 mai 2026 .*, ne fait plus partie de l’organisation$/)
+  expect(after).toMatch(/^depuis le 3 mai 2026 .*, départ$/)
 })
 
 test('names the member that a sentence is about there alone', () => {

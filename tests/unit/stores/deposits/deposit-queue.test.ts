@@ -415,6 +415,32 @@ test('takes another key once the server has refused', async () => {
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
 })
 
+test('keeps the key of a try whose answer was lost when a known limit stops the next one', async () => {
+  let [isLost, full] = [true, true]
+  const { queue, world, state, add, act } = makeQueue({
+    reserve: async ({ name }) => {
+      if (name === 'a' && isLost) throw new AppError('offline', 'lost')
+      if (full) throw new AppError('storage_limit_reached', 'full')
+      return { request: requestOf(`r-${name}`, 'uploading', 1), upload: `/uploads/${name}` }
+    }
+  })
+  await add([fileOf('a', 60)])
+  await add([fileOf('b', 50)])
+  expect(state(1)).toMatchObject({ status: 'paused', by: 'limit' })
+  queue.suspend()
+  await world.run()
+  isLost = false
+  queue.endSuspension()
+  await world.run()
+  expect(state(0)).toMatchObject({ status: 'paused', by: 'limit' })
+  full = false
+  await act('resume', 0)
+  expect(state(0).status).toBe('recording')
+  expect(
+    new Set(world.reserved.filter(({ name }) => name === 'a').map(({ key }) => key)).size
+  ).toBe(1)
+})
+
 test('goes on once more is left, and leaves what the person has paused', async () => {
   let full = true
   const { queue, world, state, add, act } = makeQueue({
