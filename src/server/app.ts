@@ -34,7 +34,7 @@ import {
   type RateLimitStatus,
   runAndCollectRateLimitStatuses
 } from './domain/limits/rate-limits.ts'
-import { createLogThrottle } from './http/log-throttle.ts'
+import { createRefusalNote } from './http/log-throttle.ts'
 
 const allowedHeaders =
   'authorization, company, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
@@ -50,10 +50,7 @@ export function createApp(
 ): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
-  // an overload refuses many calls, so the log reports their number
-  const noteRefused = createLogThrottle((refused, reason: string) => {
-    deps.log.warn({ reason, refused }, 'calls were refused for the moment: clients may try again')
-  })
+  const noteRefusal = createRefusalNote(deps.log)
 
   app.use(async (c, next) => {
     const started = performance.now()
@@ -134,9 +131,7 @@ export function createApp(
 
   app.onError((error, c) => {
     const expected = errorForCaller(error)
-    if (error instanceof AppError && error.status >= 500 && error.cause === undefined) {
-      noteRefused(error.message)
-    } else if (expected.status >= 500) {
+    if (!noteRefusal(error) && expected.status >= 500) {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)

@@ -130,7 +130,7 @@ async function start(): Promise<void> {
         createDepositsFromUploadsJob(deps),
         endIdleUploadsJob(deps),
         sendMailsJob(deps),
-        runImportsJob(deps, gate.inBackground),
+        runImportsJob(deps),
         deleteExpiredRowsJob(deps),
         announceEndingKeysJob(deps),
         checkDomainsJob(deps),

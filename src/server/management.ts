@@ -12,8 +12,14 @@ import type { Deps } from './domain/deps.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
 import type { ConnectionRoomCheck } from './http/connections.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
+import { Places } from './http/places.ts'
 
 const maxLagMs = 1000
+/**
+ * Strangers can ask for a thousand invented names at once, and each question locks a table. One at
+ * a time leaves the connections to everybody else.
+ */
+const certificatePlaces = { all: 1, reserve: 0, besideOthers: 1, waiting: 100 }
 /**
  * Maximum length of a host name in the log. A longer text is cut, because it cannot be a host name.
  */
@@ -46,6 +52,7 @@ export async function startManagementServer(options: {
       'a certificate was refused: its wildcard has had 20 new hosts this week. npm run vidimus -- certificates allow <host> allows a further one, hosts that were allowed before stay allowed, and a wildcard certificate has no such limit'
     )
   })
+  const asking = new Places(certificatePlaces, () => true)
   const lag = monitorEventLoopDelay({ resolution: 20 })
   lag.enable()
   const server = createServer((request, response) => {
@@ -58,7 +65,7 @@ export async function startManagementServer(options: {
     }
     if (path === '/tls-ask') {
       const domain = new URL(request.url ?? '', 'http://localhost').searchParams.get('domain') ?? ''
-      judgeCertificate(options, domain.toLowerCase()).then(
+      judgeCertificate(options, asking, domain.toLowerCase()).then(
         status => {
           const facts = domain.slice(0, maxLoggedHostLength)
           if (status === 'not served') noteRefused(facts)
@@ -93,12 +100,15 @@ export async function startManagementServer(options: {
 /** Returns whether a proxy may request a certificate for a host, or why not. */
 async function judgeCertificate(
   { served, deps }: { served: Pick<ServedHosts, 'domainOf'>; deps: Deps },
+  asking: Places,
   name: string
 ): Promise<'ok' | 'not served' | 'too many new hosts'> {
   const domain = served.domainOf(name)
   if (domain === undefined) return 'not served'
   if (!domain.startsWith('*')) return 'ok'
-  const isAllowed = await allowCertificateBelowWildcard(deps, { name, wildcard: domain })
+  const isAllowed = await asking.run(domain, () =>
+    allowCertificateBelowWildcard(deps, { name, wildcard: domain })
+  )
   return isAllowed ? 'ok' : 'too many new hosts'
 }
 

@@ -143,7 +143,7 @@ export async function makeApp(
     /**
      * Maximum number of calls that may run at the same time. The product's defaults when absent.
      */
-    inFlightLimits?: CallLimits
+    callLimits?: CallLimits
   } = {}
 ) {
   guardLogHeadLocks()
@@ -206,11 +206,11 @@ export async function makeApp(
     'acme.localhost': await addCompany('Acme', 'acme.localhost'),
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
-  const { lagMs, inFlightLimits } = options
-  const gate = createGate(inFlightLimits)
+  const { lagMs, callLimits } = options
+  const gate = createGate(callLimits)
   const app = createApp(deps, tenants, lagMs && { lagMs })
   options.mount?.(app)
-  const importing = options.runsImports ? [runImportsJob(deps, gate.inBackground)] : []
+  const importing = options.runsImports ? [runImportsJob(deps)] : []
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
   const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createHttpServer({

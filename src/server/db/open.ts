@@ -26,11 +26,21 @@ export type OpenOptions = DatabaseLocation & {
   onError?: (error: Error) => void
 }
 
-/**
- * As many as the places of `http/gate.ts`, so that whoever is admitted has a connection at once.
- * Jobs, which need no place, take turns with them.
- */
-const poolSize = 24
+const needed = {
+  /** Places for calls in `http/gate.ts`, with the reserve. */
+  calls: 20,
+  longReads: 4,
+  /** `collectAttentionOfAllCompanies` checks four companies at once in one place. */
+  attention: 3,
+  settledUploads: 4,
+  mails: 4,
+  /** Two run at once, and each shows its progress by a second connection. */
+  imports: 4,
+  /** Shared by certificates, readiness, the served hosts and the jobs that run now and then. */
+  other: 1
+}
+/** So whoever has a place has a connection at once. Two processes fit PostgreSQL's default of 100. */
+const poolSize = Object.values(needed).reduce((sum, count) => sum + count)
 const acquireMillis = 5_000
 const statementMillis = 5_000
 const lockMillis = 2_000

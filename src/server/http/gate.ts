@@ -9,15 +9,16 @@ const cores = availableParallelism()
 const unlimited = Number.POSITIVE_INFINITY
 // together as many as `openDatabase` opens connections
 const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), waiting: unlimited }
-const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 4), waiting: unlimited }
+// no company holds all four beside others
+const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 3), waiting: unlimited }
 // refusals take turns, too: a thousand at once keep the event loop busy for 250 ms
 const refusalPlaces = { ...callPlaces, besideOthers: 1 }
 // anyone can make up host names below a wildcard domain, and each one has pages of its own
 const renderPlaces = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
 
-const renderWaitMs = 30_000
-const refusalWaitMs = 60_000
-const backgroundWaitMs = 60_000
+const pageWaitMs = 30_000
+// a body that has arrived as a whole is not given up lightly
+const returnWaitMs = 60_000
 
 /** The most calls that may be under way or wait. A call beyond them is refused at once. */
 export interface CallLimits {
@@ -35,9 +36,9 @@ const batchLimits = { perPerson: 6, perCompany: 32 }
 export type Gate = ReturnType<typeof createGate>
 
 /**
- * Creates the gate of a process: whoever works for a company, other than short jobs, has a place
- * here until that work ends. So the connections of the database suffice for all who are admitted,
- * and no company takes them all.
+ * Creates the gate of a process. All companies use the same connections and the same event loop, so
+ * without it a thousand calls of one company would delay every other company's next call. Each call
+ * has a place here while it works. `db/open.ts` opens a connection for each place.
  */
 export function createGate({ perPerson, perAddress, perCompany }: CallLimits = defaultLimits) {
   const counts = new Map<string, number>()
@@ -48,6 +49,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
   const calls = new Places(callPlaces, hasOthers)
   const longReads = new Places(longReadPlaces, hasOthers)
   const refusals = new Places(refusalPlaces, hasOthers)
+  const pages = new Places(callPlaces, hasOthers)
   const renders = new Places(renderPlaces, () => true)
 
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
@@ -72,11 +74,16 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     return counted
   }
 
+  function note(company: CompanyId): void {
+    if (last.company !== company) lastOfOthers = last
+    last = { company, at: performance.now() }
+  }
+
   return {
     /**
-     * Admits a request. Waits for a place of its company, at most 5 seconds. Throws `unavailable`
-     * or `rate_limited` if that takes longer or too many calls are under way already. Pages and
-     * uploads are not counted: they have limits of their own.
+     * Admits a call. Waits for a place of its company, at most 5 seconds. Throws `unavailable`
+     * or `rate_limited` if that takes longer or too many calls are under way already. Uploads are
+     * not counted: they have limits of their own.
      */
     async enter({
       company,
@@ -89,11 +96,15 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
       client?: WaitingClient
       isCounted?: boolean
     }): Promise<CallPlace> {
-      if (last.company !== company) lastOfOthers = last
-      last = { company, at: performance.now() }
+      note(company)
       const counted = isCounted ? count(company, address) : []
-      const refuse = (error: unknown) =>
-        refusals.run(company, () => Promise.reject(error), { client, waitMs: refusalWaitMs })
+      const refuse = async (error: unknown) => {
+        const giveBack = await refusals.take(company, { client }).catch((late: unknown) => {
+          throw client?.destroyed ? late : error
+        })
+        giveBack()
+        throw error
+      }
       if (counted instanceof AppError) return refuse(counted)
       const countPerson = (key: string, most: number) => {
         if (!hasRoom(key, most)) throw tooManyError('a person', most)
@@ -130,7 +141,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
             giveBack = await calls.take(company).catch(() => undefined)
             throw error
           })
-          giveBack = await calls.take(company, { client })
+          giveBack = await calls.take(company, { client, waitMs: returnWaitMs })
           return result
         },
         longRead(read, waitMs) {
@@ -144,16 +155,18 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
       }
     },
 
-    /** Runs background work of a company that may last long, such as the run of an import. */
-    inBackground: <T>(company: CompanyId, work: () => Promise<T>) =>
-      calls.run(`background of ${company}`, work, {
-        waitMs: backgroundWaitMs,
-        isBackground: true
-      }),
+    /**
+     * Waits for the turn of a request for a page. It needs no place, because most pages come from
+     * memory and those that are rendered have places of their own. So slow calls delay no page.
+     */
+    async takeTurn(company: CompanyId, client?: WaitingClient): Promise<void> {
+      note(company)
+      await pages.run(company, async () => undefined, { client, waitMs: pageWaitMs })
+    },
 
     /** Renders a page of the domain with the id `domain`. */
     render: <T>(domain: string, work: () => Promise<T>) =>
-      renders.run(domain, work, { waitMs: renderWaitMs })
+      renders.run(domain, work, { waitMs: pageWaitMs })
   }
 }
 

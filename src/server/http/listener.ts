@@ -13,6 +13,7 @@ import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { addParseErrorHandler } from './client-errors.ts'
 import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
+import { createRefusalNote } from './log-throttle.ts'
 import { createRequestQueue } from './pipelining.ts'
 import { enforceMinimumSpeed, type MinimumSpeed } from './slow-bodies.ts'
 
@@ -41,6 +42,7 @@ export interface HttpServerOptions {
 export function createHttpServer(options: HttpServerOptions): Server {
   const { tenants, site, app, uploads, addressOf, gate, log, headMs = 10_000 } = options
   const { headers = commonApiHeaders } = options
+  const noteRefusal = createRefusalNote(log)
   const places = new WeakMap<IncomingMessage, Promise<CallPlace>>()
   const api = getRequestListener(
     async (request, { incoming, outgoing }) => {
@@ -85,9 +87,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (!owner) {
       const page = await tenants.resolve(host)
       if (!page) return sendHostError(response, 421, headers)
-      const place = await enter(request, response, page.company_id, false)
-      // most pages come from memory, and those that are rendered have places of their own
-      place.end()
+      await gate.takeTurn(page.company_id, response)
       return site.handle(request, response, host)
     }
     const isPreflight = request.method === 'OPTIONS'
@@ -126,7 +126,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     enforceMinimumSpeed(request, options.slowest)
     answer(request, response).catch(async (error: unknown) => {
       if (error instanceof AppError && response.destroyed) return // its client has gone
-      log.error({ host: hostOf(request), err: error }, 'request failed')
+      if (!noteRefusal(error)) log.error({ host: hostOf(request), err: error }, 'request failed')
       if (response.headersSent) response.destroy()
       else if (hostOf(request)?.startsWith('api.')) {
         await sendProblem(response, errorForCaller(error), '', headers)

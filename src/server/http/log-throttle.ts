@@ -1,3 +1,6 @@
+import { AppError } from '../../contract/kit/errors.ts'
+import type { Log } from '../domain/deps.ts'
+
 const reportEveryMs = 60_000
 
 /**
@@ -17,5 +20,21 @@ export function createLogThrottle<Fact>(
     reportedAt = now
     report(count, fact)
     count = 0
+  }
+}
+
+/**
+ * Returns a function that tells whether an error is a refusal for the moment and, if so, logs it
+ * without its stack. An overload refuses many calls, so the log reports their number.
+ */
+export function createRefusalNote(log: Pick<Log, 'warn'>): (error: unknown) => boolean {
+  const note = createLogThrottle((refused, reason: string) => {
+    log.warn({ reason, refused }, 'calls were refused for the moment: clients may try again')
+  })
+  return error => {
+    if (!(error instanceof AppError) || error.status < 500 || error.cause !== undefined)
+      return false
+    note(error.message)
+    return true
   }
 }

@@ -24,15 +24,12 @@ interface Line {
   /** Of lines that hold equally many places, the one with the lowest number is served first. */
   turn: number
   waiting: (() => void)[]
-  isBackground: boolean
 }
 
 interface Taker {
   /** Whoever waits stops waiting when this client disconnects. */
   client?: WaitingClient | undefined
   waitMs?: number | undefined
-  /** Background work gets no place of the reserve. */
-  isBackground?: boolean
 }
 
 /**
@@ -67,7 +64,7 @@ export class Places {
 
   /** Waits for a place. Returns the function that gives it back, to be called once. */
   async take(company: string, taker: Taker = {}): Promise<() => void> {
-    const line = this.#lineOf(company, taker)
+    const line = this.#lineOf(company)
     if (line.waiting.length === 0 && this.#isFree(line)) return this.#give(line)
     if (line.waiting.length >= this.#counts.waiting) throw busyError()
     const { client } = taker
@@ -95,18 +92,18 @@ export class Places {
     })
   }
 
-  #lineOf(company: string, { isBackground = false }: Taker): Line {
+  #lineOf(company: string): Line {
     const found = this.#lines.get(company)
     if (found) return found
-    const line = { company, held: 0, turn: this.#turns++, waiting: [], isBackground }
+    const line = { company, held: 0, turn: this.#turns++, waiting: [] }
     this.#lines.set(company, line)
     return line
   }
 
-  #isFree({ company, held, isBackground }: Line): boolean {
+  #isFree({ company, held }: Line): boolean {
     const { all, reserve, besideOthers } = this.#counts
     if (held >= besideOthers && this.#hasOthers(company)) return false
-    return this.#held < (held === 0 && !isBackground ? all + reserve : all)
+    return this.#held < (held === 0 ? all + reserve : all)
   }
 
   #give(line: Line): () => void {

@@ -1,23 +1,19 @@
 import { userImportRowHandlers } from '../domain/accounts/user-import-row-handlers.ts'
-import type { CompanyId, Deps } from '../domain/deps.ts'
+import type { Deps } from '../domain/deps.ts'
 import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { createSignaledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
  * Returns the job that checks, runs and undoes imports as soon as somebody requests it. It works
- * for two companies at a time, so that a small import need not wait for a large one. `inPlace` waits
- * for room beside the calls of a company.
+ * for two companies at a time, so that a small import need not wait for a large one.
  */
-export function runImportsJob(
-  deps: Deps,
-  inPlace: <T>(company: CompanyId, work: () => Promise<T>) => Promise<T>
-): Job {
+export function runImportsJob(deps: Deps): Job {
   return createSignaledJob(deps, {
     name: 'run-imports',
     parallel: 2,
     signal: deps.signals.imports,
     workOnNext: (company, { stopping }) =>
-      inPlace(company, () => workOnNextImport(deps, company, userImportRowHandlers, stopping))
+      workOnNextImport(deps, company, userImportRowHandlers, stopping)
   })
 }

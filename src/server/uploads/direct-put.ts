@@ -168,8 +168,8 @@ async function receive(
     await completeUpload(deps, upload, sha256)
     return sha256
   } catch (error) {
-    // an `AppError` means that the connection broke or that the body was wrong
-    await abandon(deps, file, upload, error instanceof AppError ? 'cancelled' : 'failed')
+    // an `AppError` means that the connection broke, the body was wrong or no place came free
+    await abandon(deps, call, file, upload, error instanceof AppError ? 'cancelled' : 'failed')
     throw error
   } finally {
     clearInterval(touching)
@@ -178,6 +178,7 @@ async function receive(
 
 async function abandon(
   deps: Deps,
+  { place }: DirectCall,
   file: DirectUploadFile,
   upload: Upload,
   state: 'cancelled' | 'failed'
@@ -191,6 +192,7 @@ async function abandon(
         { company: upload.company_id, upload: upload.id, err: error },
         'a broken upload was not ended'
       )
+      place.end() // the pauses are long
     }
   }
 }
@@ -208,8 +210,14 @@ async function answer(
   isRepeated = false
 ): Promise<void> {
   const { company_id, user_id } = file
-  place.end() // the deposit needs none
-  const request = await waitForFinalState(deps, { company_id, user_id, id }, patienceMs)
+  const request = await waitForFinalState(
+    deps,
+    { company_id, user_id, id },
+    {
+      patienceMs,
+      outside: wait => place.outside(wait)
+    }
+  )
   if (request.state === 'failed') throw failureOf(request)
   if (isRepeated) await requireSameBytesAsFirstCall(deps, file, request, sha256)
   reply(response, request.state === 'done' ? 201 : 202, request, sha256)

@@ -25,6 +25,7 @@ import {
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
+import { createRefusalNote } from '../http/log-throttle.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { closeWhenCallerIsRefused } from './connection-end.ts'
@@ -82,6 +83,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   const writer = randomUUID()
   const locks = createUploadLocks()
   const takeSlot = createUploadSlots()
+  const noteRefusal = createRefusalNote(deps.log)
   const writings = new Map<string, Writing>()
 
   deps.signals.writers.on(({ company, upload }) => {
@@ -309,7 +311,9 @@ export function createUploadHandler(deps: Deps): UploadHandler {
         else await serve(request, response, { ...caller, place })
       } catch (error) {
         const expected = errorForCaller(error)
-        if (expected.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
+        if (!noteRefusal(error) && expected.status >= 500) {
+          deps.log.error({ request: id, err: error }, 'upload failed')
+        }
         if (!isDirect) response.setHeader('tus-resumable', tusVersion)
         await sendProblem(response, expected, id)
       }

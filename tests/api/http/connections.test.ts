@@ -104,7 +104,7 @@ test('a body behind an earlier request arrives whole', async () => {
 
 test('a connection that pipelines holds one call of the API under way', async () => {
   await using app = await makeApp({
-    inFlightLimits: { perPerson: 1, perAddress: 1, perCompany: 2 }
+    callLimits: { perPerson: 1, perAddress: 1, perCompany: 2 }
   })
   const socket = connect(await app.listen(), '127.0.0.1')
   let heard = ''

@@ -58,7 +58,7 @@ const ask = (app: TestApp, person?: TestPerson) =>
 
 test('refuses what a person asks beyond a number of calls under way, and nobody else', async () => {
   await using app = await makeApp({
-    inFlightLimits: { perPerson: 2, perAddress: 10, perCompany: 100 }
+    callLimits: { perPerson: 2, perAddress: 10, perCompany: 100 }
   })
   const [ada, bob] = [await app.signUp(), await app.signUp()]
   const held = [await hold(app, ada.token), await hold(app, ada.token)]
@@ -74,7 +74,7 @@ test('refuses what a person asks beyond a number of calls under way, and nobody 
 
 test('strangers of one address, and all of them, leave room for those who are signed in', async () => {
   await using app = await makeApp({
-    inFlightLimits: { perPerson: 10, perAddress: 1, perCompany: 4 }
+    callLimits: { perPerson: 10, perAddress: 1, perCompany: 4 }
   })
   const ada = await app.signUp()
   const held = await hold(app)
@@ -87,7 +87,7 @@ test('strangers of one address, and all of them, leave room for those who are si
 
 test('a company with too many calls under way is asked to wait, and the other is served', async () => {
   await using app = await makeApp({
-    inFlightLimits: { perPerson: 10, perAddress: 10, perCompany: 2 }
+    callLimits: { perPerson: 10, perAddress: 10, perCompany: 2 }
   })
   const ada = await app.signUp()
   const other = await app.signUp('beta.localhost')
@@ -112,14 +112,14 @@ test('a company with too many calls under way is asked to wait, and the other is
   ])
 })
 
-test('a company that runs an import is served, though others are present and it has one place more', async () => {
+test('a company that runs an import is served beside others, and the import takes no place', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
   await makeAdmins(app.owner)
   const { [acme]: company, 'beta.localhost': other } = app.companies
   if (!company || !other) throw new Error('no companies')
   const work = (handlers: ImportRowHandlers) =>
-    app.gate.inBackground(company, () => workOnNextImport(app.deps, company, handlers, () => false))
+    workOnNextImport(app.deps, company, handlers, () => false)
   const file = { file_name: 'people.csv', rows: 1, bytes: 20, send_invitations: false }
   const { id } = await ada.call(createImport, file)
   await ada.call(storeImportRows, { id, from: 1, rows: [{ email: 'bob@example.com' }] })

@@ -737,14 +737,14 @@ test('begins again after a crash in the middle, and does nothing twice', async (
   await broken.mend()
   // the lease that a dead process leaves ends by itself
   await app.owner.query('update import set leased_until = now() where id = $1', [id])
-  await runImportsJob(app.deps, app.gate.inBackground).run(() => false, true)
+  await runImportsJob(app.deps).run(() => false, true)
   expect(await settled(id)).toMatchObject({
     state: 'done',
     result: { created: 20, differs: false }
   })
   // a process that dies between the commit and the count leaves it to the next
   await app.owner.query(`update import set state = 'running', result = null where id = $1`, [id])
-  await runImportsJob(app.deps, app.gate.inBackground).run(() => false, true)
+  await runImportsJob(app.deps).run(() => false, true)
   expect(await settled(id)).toMatchObject({
     state: 'done',
     result: { created: 20, differs: false }
@@ -765,7 +765,7 @@ test('gives up after five failures, with nothing changed', async () => {
   for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
     // the pause after a failure; an attempt that runs keeps its import by its number
     await app.owner.query('update import set leased_until = null where id = $1', [id])
-    await runImportsJob(app.deps, app.gate.inBackground).run(() => false, true)
+    await runImportsJob(app.deps).run(() => false, true)
     await sleep(50)
   }
   await broken.mend()
@@ -781,7 +781,7 @@ test('says what it imported, and can undo it, although counting failed', async (
   await ada.call(runImport, { id, skip_refused: false })
   for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
     await app.owner.query('update import set leased_until = null where id = $1', [id])
-    await runImportsJob(app.deps, app.gate.inBackground).run(() => false, true)
+    await runImportsJob(app.deps).run(() => false, true)
     await sleep(50)
   }
   await broken.mend()

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { allowCertificateAlways } from '../../../src/server/domain/companies/certificate-names.ts'
 import {
@@ -133,4 +134,24 @@ test('answers from memory while the database fails', async () => {
   } finally {
     await app.owner.query('grant select on host_change to vidimus_app')
   }
+})
+
+test('asks about one new host at a time, whoever invents how many', async () => {
+  await app.owner.query(`delete from certificate_name where wildcard = '*.wild.fr'`)
+  await app.owner.query('begin')
+  await app.owner.query('lock table certificate_name in share row exclusive mode')
+  const asked = Array.from({ length: 30 }, (_, n) => ask(`new${n}.wild.fr`))
+  const countWaiting = async () => {
+    const { rows } = await app.owner.query(
+      `select count(*)::int as count from pg_locks
+        where not granted and relation = 'certificate_name'::regclass`
+    )
+    return rows[0].count
+  }
+  await expect.poll(countWaiting).toBe(1)
+  await setTimeout(200)
+  expect(await countWaiting()).toBe(1)
+  await app.owner.query('rollback')
+  const answers = await Promise.all(asked)
+  expect(answers.filter(status => status === 200)).toHaveLength(20)
 })

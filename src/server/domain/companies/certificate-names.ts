@@ -29,17 +29,20 @@ export async function allowCertificateBelowWildcard(
         .select('name')
         .executeTakeFirst()
         .then(found => found !== undefined)
+    const isUsedUp = () =>
+      tx
+        .selectFrom('certificate_name')
+        .where('wildcard', '=', wildcard)
+        .where('allowed_at', '>', new Date(now.getTime() - weekMs))
+        .select(sql<number>`count(*)`.as('count'))
+        .executeTakeFirstOrThrow()
+        .then(({ count }) => count >= newHostsPerWeek)
     if (await isKnown()) return true
-    // scanners ask for many names at once
+    if (await isUsedUp()) return false
+    // other processes may be asked at the same time
     await sql`lock table certificate_name in share row exclusive mode`.execute(tx)
     if (await isKnown()) return true
-    const { count } = await tx
-      .selectFrom('certificate_name')
-      .where('wildcard', '=', wildcard)
-      .where('allowed_at', '>', new Date(now.getTime() - weekMs))
-      .select(sql<number>`count(*)`.as('count'))
-      .executeTakeFirstOrThrow()
-    if (count >= newHostsPerWeek) return false
+    if (await isUsedUp()) return false
     await tx
       .insertInto('certificate_name')
       .values({ name: host, wildcard, allowed_at: now })

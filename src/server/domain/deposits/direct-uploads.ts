@@ -162,12 +162,16 @@ export async function requireSameBytesAsFirstCall(
 /**
  * Waits until a request (entry of the history) has reached its final state, and returns the
  * request. Stops waiting after about `patienceMs` milliseconds or when the process stops. The
- * returned request may then still be in progress.
+ * returned request may then still be in progress. Waits in `outside`, which lends the call's place to
+ * others.
  */
 export async function waitForFinalState(
   deps: Deps,
   who: { company_id: CompanyId; user_id: string; id: string },
-  patienceMs: number
+  {
+    patienceMs,
+    outside
+  }: { patienceMs: number; outside: (wait: () => Promise<void>) => Promise<void> }
 ): Promise<ProcessedRequest> {
   const end = performance.now() + patienceMs
   for (;;) {
@@ -179,7 +183,7 @@ export async function waitForFinalState(
       change.stop()
       return request
     }
-    await change.changed
+    await outside(() => change.changed)
   }
 }
 
