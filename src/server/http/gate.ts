@@ -7,7 +7,7 @@ import { Places, presentMs } from './places.ts'
 
 const cores = availableParallelism()
 const unlimited = Number.POSITIVE_INFINITY
-// together as many as `openDatabase` opens connections
+// with those for long reads 24 at once, and `openDatabase` opens a connection for each
 const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), waiting: unlimited }
 // no company holds all four beside others
 const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 3), waiting: unlimited }

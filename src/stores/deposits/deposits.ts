@@ -1,4 +1,3 @@
-import { AppError } from '../../contract/kit/errors.ts'
 import { maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
 import type { OwnAccount } from '../../contract/users.ts'
 import { hashFile } from '../../workers/hash-client.ts'
@@ -6,6 +5,7 @@ import { reducePicture } from '../../workers/image-client.ts'
 import { browserEnvironment } from '../environment.ts'
 import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
 import { addRequestListener, loadRequests } from '../history/requests.ts'
+import { allowRetry } from '../retries.ts'
 import {
   addSessionEndListener,
   addSessionStartListener,
@@ -34,19 +34,18 @@ const session: UploadSession = {
   onProblem: handleAuthError
 }
 const tus = createTusClient(session)
-const sendBatch = createBatchClient(session)
 
 const queue = createDepositQueue({
   hash: hashFile,
   reduce: reducePicture,
   reserve: (input, idempotencyKey) =>
-    api('createDeposit', input, { idempotencyKey }).catch(allowRetry),
-  getRequest: id => api('getRequest', { id }).catch(allowRetry),
-  send: (url, bytes, options) => tus.send(url, bytes, options).catch(allowRetry),
+    api('createDeposit', input, { idempotencyKey }).catch(throwRetryable),
+  getRequest: id => api('getRequest', { id }).catch(throwRetryable),
+  send: tus.send,
   getOffset: tus.getOffset,
   cancelUpload: tus.cancel,
   maxBatchedBytes: maxBytesPerBatchFile,
-  sendBatch: (files, options) => sendBatch(files, options).catch(allowRetry),
+  sendBatch: createBatchClient(session),
   remember(upload) {
     const person = signedInUserId()
     if (person !== undefined) void memory.save(upload, person)
@@ -214,8 +213,6 @@ function hasMoreLeft(now: Remaining, before: Remaining): boolean {
   return grew(now.requests, before.requests) || grew(now.storage, before.storage)
 }
 
-function allowRetry(error: unknown): never {
-  // a token that was refused while the session still has one was renewed during the call
-  const isStale = error instanceof AppError && error.status === 401 && sessionToken()
-  throw isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error
+function throwRetryable(error: unknown): never {
+  throw allowRetry(error, sessionToken())
 }

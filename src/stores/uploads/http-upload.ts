@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
 import { errorFromProblem } from '../../contract/kit/problems.ts'
+import { allowRetry } from '../retries.ts'
 
 /** A request that makes no progress and gets no response for this many milliseconds is aborted. */
 const stallMs = 60_000
@@ -52,15 +53,15 @@ export async function sendInSession(
   if (answer.status < 400) return answer
   const problem = problemOf(request.method, answer)
   onProblem(problem, current)
-  throw problem
+  throw allowRetry(problem, token())
 }
 
 function problemOf(method: string, { status, header, body }: UploadResponse): AppError {
+  const seconds = Number(header('Retry-After') ?? Number.NaN)
+  const retryAfter = Number.isNaN(seconds) ? undefined : seconds
   const code = method === 'HEAD' && headCodes[status]
-  if (code) return new AppError(code, `HEAD answered ${status}`)
-  const retryAfter = Number(header('Retry-After') ?? Number.NaN)
-  const seconds = Number.isNaN(retryAfter) ? undefined : retryAfter
-  return errorFromProblem(status, tryParseJson(body), seconds)
+  if (code) return new AppError(code, `HEAD answered ${status}`, retryAfter ? { retryAfter } : {})
+  return errorFromProblem(status, tryParseJson(body), retryAfter)
 }
 
 /**

@@ -347,6 +347,23 @@ test('goes on from what the server holds when an upload is cut', async () => {
   expect(world.reserved).toHaveLength(1)
 })
 
+test('waits before it sends again for as long as the server asks', async () => {
+  let isFull = true
+  const { world, state, add } = makeQueue({
+    send: async () => {
+      if (isFull) throw new AppError('rate_limited', 'full', { retryAfter: 30 })
+    }
+  })
+  await add([fileOf('a.pdf', 10)])
+  isFull = false
+  await vi.advanceTimersByTimeAsync(29_000)
+  expect(state(0)).toMatchObject({ status: 'uploading', cut: true })
+  expect(world.sent).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(world.sent).toHaveLength(2)
+  expect(state(0).status).toBe('recording')
+})
+
 test('gives up after six pauses, and tries at once when the network is back', async () => {
   let tries = 0
   const { queue, world, state, add } = makeQueue({

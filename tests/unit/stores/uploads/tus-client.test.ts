@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isTransient } from '../../../../src/stores/retries.ts'
 import type { UploadRequest, UploadResponse } from '../../../../src/stores/uploads/http-upload.ts'
 import { createTusClient } from '../../../../src/stores/uploads/tus-client.ts'
 
@@ -74,6 +75,34 @@ test('reports every error with which the server answers', async () => {
   expect(server.problems).toEqual(['unauthenticated', 'unauthenticated'])
 })
 
+test.each([
+  ['HEAD', ''],
+  ['PATCH', '{"code":"unauthenticated"}']
+])('may send again after a %s whose token was renewed meanwhile', async (method, body) => {
+  const server = makeServer(10)
+  server.isRenewed = true
+  server.refusal = { method, status: 401, body }
+  const error = await server.uploads.send(url, server.file).catch(thrown => thrown)
+  expect(isTransient(error)).toBe(true)
+  // the session is told of the refused token, which is not its own any more
+  expect(server.problems).toEqual(['unauthenticated'])
+  server.refusal = undefined
+  await server.uploads.send(url, server.file)
+  expect(await server.isWhole()).toBe(true)
+})
+
+test.each([
+  ['HEAD', ''],
+  ['PATCH', '{"code":"rate_limited"}']
+])('hands on how long a refused %s asks to wait', async (method, body) => {
+  const server = makeServer(10)
+  server.refusal = { method, status: 429, body, headers: { 'retry-after': '7' } }
+  await expect(server.uploads.send(url, server.file)).rejects.toMatchObject({
+    code: 'rate_limited',
+    retryAfter: 7
+  })
+})
+
 test('tells a file that is gone from a connection that is cut', async () => {
   const server = makeServer(10)
   server.cutAfter = 0
@@ -108,6 +137,7 @@ test('cancels an upload, and says why it could not', async () => {
 /** Creates a tus server in memory whose connection can fail in several ways. */
 function makeServer(size: number) {
   let token = 0
+  let isOver = false
   const server = {
     file: new Blob([new Uint8Array(size).map((_, index) => index % 251)]),
     held: Buffer.alloc(0),
@@ -119,13 +149,20 @@ function makeServer(size: number) {
     loseAnswers: 0,
     /** Whether the server has promised the deposit. It then accepts no further piece. */
     closed: false,
-    refusal: undefined as { method: string; status: number; body: string } | undefined,
+    refusal: undefined as
+      | { method: string; status: number; body: string; headers?: Record<string, string> }
+      | undefined,
+    /** Whether the session has a newer token when one is refused. Else it ends. */
+    isRenewed: false,
     isWhole: async () => server.held.equals(await bytesOf(server.file)),
     problems: [] as string[],
     uploads: createTusClient({
       http: answer,
-      token: () => `${++token}`,
-      onProblem: ({ code }) => server.problems.push(code)
+      token: () => (isOver ? undefined : `${++token}`),
+      onProblem({ code, status }) {
+        server.problems.push(code)
+        isOver = status === 401 && !server.isRenewed
+      }
     })
   }
 
@@ -138,7 +175,9 @@ function makeServer(size: number) {
     server.calls.push(method === 'PATCH' ? `PATCH ${headers['Upload-Offset']}` : method)
     server.tokens.push(headers['Authorization'])
     const { refusal } = server
-    if (refusal?.method === method) return reply(refusal.status, {}, refusal.body)
+    if (refusal?.method === method) {
+      return reply(refusal.status, refusal.headers ?? {}, refusal.body)
+    }
     if (method === 'PATCH') {
       if (server.closed) return reply(409, {}, '{"code":"upload_state"}')
       const bytes = body instanceof Blob ? await bytesOf(body) : new Uint8Array(0)
