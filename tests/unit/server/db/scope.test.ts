@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { poolOf } from '../../../../src/server/db/open.ts'
 import {
   type CompanyId,
   inCompany,
@@ -192,14 +193,15 @@ test('reads bigint as a number, and refuses one that does not fit', async () => 
 test('waits for a connection once, for five seconds', async () => {
   await using fresh = await makeDb()
   const isOver = Promise.withResolvers<void>()
+  const { max } = poolOf(fresh.db).options
   let begun = 0
-  const holders = Array.from({ length: 24 }, () =>
+  const holders = Array.from({ length: max }, () =>
     inCompany(fresh.db, acme, async () => {
       begun++
       await isOver.promise
     })
   )
-  await expect.poll(() => begun).toBe(24)
+  await expect.poll(() => begun).toBe(max)
   const from = performance.now()
   await expect(inCompany(fresh.db, globex, idsOf)).rejects.toThrow('timeout exceeded')
   expect(performance.now() - from).toBeLessThan(8_000)
