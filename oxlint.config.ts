@@ -437,7 +437,7 @@ export const doors: Record<string, string[]> = {
     'mail-transport.ts',
     'signals.ts'
   ],
-  'src/server/http': ['connections.ts', 'gate.ts', 'hosts.ts', 'listener.ts', 'log-throttle.ts'],
+  'src/server/http': ['connections.ts', 'gate.ts', 'hosts.ts', 'listener.ts', 'places.ts'],
   'src/server/site': ['astro-build.ts', 'site.ts'],
   'src/server/uploads': ['direct-put.ts', 'upload-routes.ts']
 }

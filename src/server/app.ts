@@ -18,6 +18,7 @@ import { mountGroups } from './api/groups.ts'
 import { mountHealth } from './api/health.ts'
 import { mountImports } from './api/imports.ts'
 import type { Api, ApiContext, ApiEnv } from './api/kit/context.ts'
+import { createRefusalNote } from './api/kit/log-throttle.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, problemResponse } from './api/kit/responses.ts'
 import { mountMembers } from './api/members.ts'
 import { mountOverview } from './api/overview.ts'
@@ -34,7 +35,6 @@ import {
   type RateLimitStatus,
   runAndCollectRateLimitStatuses
 } from './domain/limits/rate-limits.ts'
-import { createRefusalNote } from './http/log-throttle.ts'
 
 const allowedHeaders =
   'authorization, company, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { createLogThrottle } from '../api/kit/log-throttle.ts'
 import type { Log } from '../domain/deps.ts'
 import { networksOfAddress } from '../domain/ip-addresses.ts'
-import { createLogThrottle } from './log-throttle.ts'
 
 /** The limits of an HTTP server's connections. */
 export interface ConnectionLimits {

@@ -5,6 +5,7 @@ import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contrac
 import { AppError } from '../../contract/kit/errors.ts'
 import { admitCaller, bearerToken } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
+import { createRefusalNote } from '../api/kit/log-throttle.ts'
 import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import {
@@ -25,7 +26,6 @@ import {
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { createRefusalNote } from '../http/log-throttle.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { closeWhenCallerIsRefused } from './connection-end.ts'

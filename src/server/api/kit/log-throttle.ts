@@ -1,5 +1,5 @@
-import { AppError } from '../../contract/kit/errors.ts'
-import type { Log } from '../domain/deps.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { Log } from '../../domain/deps.ts'
 
 const reportEveryMs = 60_000
 
