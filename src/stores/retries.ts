@@ -22,16 +22,6 @@ export function isTransient(error: AppError): boolean {
   return transient.has(error.code)
 }
 
-/**
- * Returns the error with which a call of a session fails. `token` is the token that the session has
- * now. If the server has refused the token of the call, it was renewed during the call, which may
- * then be repeated.
- */
-export function allowRetry(error: unknown, token: string | undefined): unknown {
-  const isStale = error instanceof AppError && error.status === 401 && token
-  return isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error
-}
-
 export type CallRetrier = ReturnType<typeof createCallRetrier>
 
 interface RetryOptions {

@@ -5,7 +5,6 @@ import { reducePicture } from '../../workers/image-client.ts'
 import { browserEnvironment } from '../environment.ts'
 import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
 import { addRequestListener, loadRequests } from '../history/requests.ts'
-import { allowRetry } from '../retries.ts'
 import {
   addSessionEndListener,
   addSessionStartListener,
@@ -17,7 +16,7 @@ import {
   userLockOrChannelName
 } from '../sessions.ts'
 import { $user, refreshUser } from '../signed-in-user.ts'
-import { sendUploadRequest, type UploadSession } from '../uploads/http-upload.ts'
+import { allowRetry, sendUploadRequest, type UploadSession } from '../uploads/http-upload.ts'
 import { createRememberedUploads } from '../uploads/remembered-uploads.ts'
 import { createTusClient } from '../uploads/tus-client.ts'
 import { createBatchClient } from './batch-client.ts'

@@ -1,6 +1,5 @@
 import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
 import { errorFromProblem } from '../../contract/kit/problems.ts'
-import { allowRetry } from '../retries.ts'
 
 /** A request that makes no progress and gets no response for this many milliseconds is aborted. */
 const stallMs = 60_000
@@ -54,6 +53,16 @@ export async function sendInSession(
   const problem = problemOf(request.method, answer)
   onProblem(problem, current)
   throw allowRetry(problem, token())
+}
+
+/**
+ * Returns the error with which a call of a session fails. `token` is the token that the session has
+ * now. If the server has refused the token of the call, it was renewed during the call, which may
+ * then be repeated.
+ */
+export function allowRetry(error: unknown, token: string | undefined): unknown {
+  const isStale = error instanceof AppError && error.status === 401 && token
+  return isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error
 }
 
 function problemOf(method: string, { status, header, body }: UploadResponse): AppError {
