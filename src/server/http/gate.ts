@@ -11,12 +11,14 @@ const unlimited = Number.POSITIVE_INFINITY
 const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), waiting: unlimited }
 // no company holds all four beside others
 const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 3), waiting: unlimited }
-// refusals take turns, too: a thousand at once keep the event loop busy for 250 ms
-const refusalPlaces = { ...callPlaces, besideOthers: 1 }
+// In each turn of the event loop a company begins one request beside others, whatever becomes of it:
+// a thousand refusals at once would keep the event loop busy for 250 ms.
+const turnPlaces = { ...callPlaces, besideOthers: 1 }
 // anyone can make up host names below a wildcard domain, and each one has pages of its own
 const renderPlaces = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
 
-const pageWaitMs = 30_000
+const turnWaitMs = 30_000
+const renderWaitMs = 30_000
 // a body that has arrived as a whole is not given up lightly
 const returnWaitMs = 60_000
 
@@ -48,8 +50,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     performance.now() - (last.company === company ? lastOfOthers : last).at < presentMs
   const calls = new Places(callPlaces, hasOthers)
   const longReads = new Places(longReadPlaces, hasOthers)
-  const refusals = new Places(refusalPlaces, hasOthers)
-  const pages = new Places(callPlaces, hasOthers)
+  const turns = new Places(turnPlaces, hasOthers)
   const renders = new Places(renderPlaces, () => true)
 
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
@@ -74,16 +75,21 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     return counted
   }
 
-  function note(company: CompanyId): void {
+  /**
+   * Waits for the turn of a request. A page needs nothing else, because most pages come from memory
+   * and those that are rendered have places of their own. So slow calls delay no page.
+   */
+  async function takeTurn(company: CompanyId, client?: WaitingClient): Promise<void> {
     if (last.company !== company) lastOfOthers = last
     last = { company, at: performance.now() }
+    await turns.run(company, async () => undefined, { client, waitMs: turnWaitMs })
   }
 
   return {
     /**
-     * Admits a call. Waits for a place of its company, at most 5 seconds. Throws `unavailable`
-     * or `rate_limited` if that takes longer or too many calls are under way already. Uploads are
-     * not counted: they have limits of their own.
+     * Admits a call. Waits for its turn, then for a place of its company, for at most 5 seconds.
+     * Throws `unavailable` or `rate_limited` if that takes longer or too many calls are under way
+     * already. Uploads are not counted: they have limits of their own.
      */
     async enter({
       company,
@@ -96,16 +102,8 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
       client?: WaitingClient
       isCounted?: boolean
     }): Promise<CallPlace> {
-      note(company)
-      const counted = isCounted ? count(company, address) : []
-      const refuse = async (error: unknown) => {
-        const giveBack = await refusals.take(company, { client }).catch((late: unknown) => {
-          throw client?.destroyed ? late : error
-        })
-        giveBack()
-        throw error
-      }
-      if (counted instanceof AppError) return refuse(counted)
+      const counting = isCounted ? count(company, address) : []
+      const counted = counting instanceof AppError ? [] : counting
       const countPerson = (key: string, most: number) => {
         if (!hasRoom(key, most)) throw tooManyError('a person', most)
         counted.push(key)
@@ -120,10 +118,16 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
         giveBack = undefined
       }
       try {
-        giveBack = await calls.take(company, { client })
+        await takeTurn(company, client)
+        if (counting instanceof AppError) throw counting
+        giveBack = await calls.take(company, { client }).catch(async (error: unknown) => {
+          // many may have waited too long at the same time
+          await takeTurn(company, client)
+          throw error
+        })
       } catch (error) {
         uncount()
-        return refuse(error)
+        throw error
       }
       return {
         countPerson: id => countPerson(`person ${company} ${id}`, perPerson),
@@ -155,18 +159,11 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
       }
     },
 
-    /**
-     * Waits for the turn of a request for a page. It needs no place, because most pages come from
-     * memory and those that are rendered have places of their own. So slow calls delay no page.
-     */
-    async takeTurn(company: CompanyId, client?: WaitingClient): Promise<void> {
-      note(company)
-      await pages.run(company, async () => undefined, { client, waitMs: pageWaitMs })
-    },
+    takeTurn,
 
     /** Renders a page of the domain with the id `domain`. */
     render: <T>(domain: string, work: () => Promise<T>) =>
-      renders.run(domain, work, { waitMs: pageWaitMs })
+      renders.run(domain, work, { waitMs: renderWaitMs })
   }
 }
 

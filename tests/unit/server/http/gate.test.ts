@@ -156,6 +156,7 @@ test('a company holds few for a second after another has asked', async () => {
     await gate.enter({ company: acme })
     served++
   })
+  for (let turn = 0; turn < 20; turn++) await setImmediate() // each begins one call
   await vi.advanceTimersByTimeAsync(900)
   expect(served).toBe(Math.min(availableParallelism(), 16))
   await vi.advanceTimersByTimeAsync(200)
