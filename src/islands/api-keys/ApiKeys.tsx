@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import {
-  $apiKeys,
+  apiKeyList,
   type KeyOwner,
   loadApiKeys,
   renewApiKey,
@@ -31,7 +31,7 @@ import { CreateKey } from './CreateKey.tsx'
 export function ApiKeys({ company, person }: KeyOwner) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
-  const list = useStore($apiKeys, { ssr: 'initial' })
+  const list = useStore(apiKeyList.$state, { ssr: 'initial' })
   const [made, setMade] = useState<ApiKeyWithSecret>()
   const title = useRef<HTMLHeadingElement>(null)
 

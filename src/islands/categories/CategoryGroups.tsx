@@ -1,10 +1,8 @@
-import { useStore } from '@nanostores/react'
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
-  $categoryGroups,
   addGroupToCategory,
-  loadCategoryGroups,
+  categoryGroups,
   removeGroupFromCategory
 } from '../../stores/admin/company-categories.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
@@ -15,17 +13,15 @@ import { useTranslation } from '../kit/use-translation.ts'
 /** Lists the groups whose members may use a category. Groups can be added and removed. */
 export function CategoryGroups({ category: { id } }: { category: CategoryDetails }) {
   const { locale, t } = useTranslation()
-  const part = useStore($categoryGroups, { ssr: 'initial' })
   return (
     <ItemEntriesEditor
       id="category-groups"
-      part={part}
+      list={categoryGroups}
       words={(key, values) => t(`category.groups.${key}`, values)}
       none={t('category.groups.none')}
       note={t('category.groups.note')}
       nameOf={({ name }) => name}
       find={findGroups}
-      load={after => loadCategoryGroups(id, after)}
       add={group => addGroupToCategory(id, group)}
       remove={group => removeGroupFromCategory(id, group)}
       row={group => (

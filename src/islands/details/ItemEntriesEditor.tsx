@@ -1,5 +1,7 @@
+import { useStore } from '@nanostores/react'
+import type { ReadableAtom } from 'nanostores'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { ItemEntriesState } from '../../stores/admin/item-entries.ts'
+import type { ListState } from '../../stores/load-state.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -10,7 +12,11 @@ type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 're
 
 interface ItemEntriesProps<Entry> {
   id: string
-  part: ItemEntriesState<Entry>
+  list: {
+    $state: ReadableAtom<ListState<Entry>>
+    load: () => Promise<unknown>
+    loadMore: () => Promise<void>
+  }
   /** Returns a text of the list. `name` is the name of the entry that the text is about. */
   words: (key: Word, values?: { name: string }) => string
   none: string
@@ -20,10 +26,6 @@ interface ItemEntriesProps<Entry> {
   find: (text: string) => Promise<readonly Entry[]>
   /** Returns a second text for a found entry, such as the e-mail of a person. */
   noteOf?: (entry: Entry) => string
-  /**
-   * Loads the first entries. With `after`, loads the entries that follow the entry with this id.
-   */
-  load: (after?: string) => Promise<void>
   add: (entry: Entry) => Promise<void>
   remove: (entry: Entry) => Promise<void>
   row: (entry: Entry) => ReactNode
@@ -38,9 +40,9 @@ const undoMs = 10_000
  * search for entries, add them and remove them. A removal can be undone for ten seconds.
  */
 export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
-  const { id, part, words, none, note, nameOf, find, noteOf, load, add, remove, row, children } =
-    props
+  const { id, list, words, none, note, nameOf, find, noteOf, add, remove, row, children } = props
   const { t } = useTranslation()
+  const part = useStore(list.$state, { ssr: 'initial' })
   const [news, setNews] = useState<{ text: string; removed?: Entry }>()
   const title = useRef<HTMLHeadingElement>(null)
 
@@ -59,10 +61,6 @@ export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntri
       )
       if (isFocusLost) title.current?.focus()
     }
-  })
-  const paging = useAction({
-    what: `Loading more of the list ${id} failed`,
-    send: (after: string | undefined) => load(after)
   })
   useEffect(() => {
     if (!news?.removed) return
@@ -104,13 +102,11 @@ export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntri
           </button>
         )}
       </div>
-      {part.status === 'failed' && <ErrorNote error={part.error} retry={() => load()} />}
-      {part.status === 'ready' && part.items.length === 0 && (
-        <p className="text-ink-soft">{none}</p>
-      )}
-      {part.status === 'ready' && part.items.length > 0 && (
+      {part.status === 'failed' && <ErrorNote error={part.error} retry={() => list.load()} />}
+      {part.status === 'ready' && part.rows.length === 0 && <p className="text-ink-soft">{none}</p>}
+      {part.status === 'ready' && part.rows.length > 0 && (
         <ul className="flex flex-col divide-y divide-base-300">
-          {part.items.map(entry => (
+          {part.rows.map(entry => (
             <li key={entry.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
               {row(entry)}
               <button
@@ -126,13 +122,15 @@ export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntri
           ))}
         </ul>
       )}
-      {paging.failure && <ErrorNote error={paging.failure} />}
+      {part.status === 'ready' && typeof part.more === 'object' && (
+        <ErrorNote error={part.more.error} />
+      )}
       {part.status === 'ready' && part.hasMore && (
         <button
           type="button"
           className="btn btn-outline self-start"
-          aria-disabled={paging.isWorking}
-          onClick={() => void paging.start(part.items.at(-1)?.id)}
+          aria-disabled={part.more === 'loading'}
+          onClick={() => void list.loadMore()}
         >
           {t('common.more')}
         </button>

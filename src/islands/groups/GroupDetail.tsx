@@ -2,8 +2,8 @@ import { useStore } from '@nanostores/react'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $group,
-  $groupCategories,
   deleteGroup,
+  groupCategories,
   openGroup,
   reloadGroup
 } from '../../stores/admin/groups.ts'
@@ -22,7 +22,7 @@ import { GroupSettings } from './GroupSettings.tsx'
  */
 export const GroupDetail = withTranslation(function GroupDetail() {
   const { t } = useTranslation()
-  const categories = useStore($groupCategories, { ssr: 'initial' })
+  const categories = useStore(groupCategories.$rows, { ssr: 'initial' })
   return (
     <DetailFrame
       store={$group}

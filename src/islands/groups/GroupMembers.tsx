@@ -7,14 +7,11 @@ import { personName } from '../../core/text/person-name.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
-  $groupMemberSearchText,
-  $groupMembers,
   addGroupMember,
   addGroupMembers,
-  loadGroupMembers,
+  groupMembers,
   type MemberAdditionResult,
-  removeGroupMember,
-  searchGroupMembers
+  removeGroupMember
 } from '../../stores/admin/groups.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
 import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
@@ -37,21 +34,19 @@ const searchedFrom = 10
 /** Lists the members of a group, adds people by searching for them, and removes members. */
 export function GroupMembers({ group }: GroupProps) {
   const { locale, t } = useTranslation()
-  const part = useStore($groupMembers, { ssr: 'initial' })
   const { id } = group
   const company = companyIdOfPage()
-  const q = useStore($groupMemberSearchText, { ssr: 'initial' })
+  const { q = '' } = useStore(groupMembers.$query, { ssr: 'initial' })
   return (
     <ItemEntriesEditor
       id="group-members"
-      part={part}
+      list={groupMembers}
       words={(key, values) => t(`groups.members.${key}`, values)}
       none={q ? t('groups.members.noMatches', { query: q }) : t('groups.members.none')}
       note={t('groups.members.count', { count: group.user_count })}
       nameOf={personName}
       find={findPeople}
       noteOf={({ email }) => email}
-      load={after => loadGroupMembers(id, after)}
       add={member => addGroupMember(id, member)}
       remove={member => removeGroupMember(id, member)}
       row={member => (
@@ -76,7 +71,7 @@ export function GroupMembers({ group }: GroupProps) {
           <SearchBox
             label={t('groups.members.search')}
             value={q}
-            onSearch={text => void searchGroupMembers(id, text)}
+            onSearch={text => void groupMembers.open(id, text ? { q: text } : {})}
           />
         </search>
       )}

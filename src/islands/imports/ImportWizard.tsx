@@ -58,7 +58,7 @@ export function ImportWizard(props: ImportWizardProps) {
   }, [step])
 
   const again = () => {
-    closeImport()
+    closeImport(kind)
     setNaming(false)
     writeAddress(undefined)
   }

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { type Import, type ImportRowVerdict, zeroImportCounts } from '../../contract/imports.ts'
-import { AppError } from '../../contract/kit/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import {
   type ImportRowFromServer,
   type RowRefusalReason,
@@ -9,14 +9,9 @@ import {
   wholeFields
 } from '../../stores/imports/import-kinds.ts'
 import { type SourceFileFormat, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
-import {
-  $importRows,
-  correctRow,
-  loadMoreImportRows,
-  setRowSkipped,
-  showRowsWithVerdict
-} from '../../stores/imports/imports.ts'
+import { correctRow, setRowSkipped, showRowsWithVerdict } from '../../stores/imports/imports.ts'
 import { createOmittedRowsFile } from '../../stores/imports/omitted-file.ts'
+import type { ListStatus } from '../../stores/lists/lists.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
@@ -41,7 +36,9 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 export function RowList(props: RowListProps) {
   const { kind, item, sourceFormat, labels, reasonText, canCorrect } = props
   const { t } = useTranslation()
-  const rows = useStore($importRows, { ssr: 'initial' })
+  const rows = useStore(kind.rows.$rows, { ssr: 'initial' })
+  const status = useStore(kind.rows.$status, { ssr: 'initial' })
+  const query = useStore(kind.rows.$query, { ssr: 'initial' })
   const counts = item.counts ?? zeroImportCounts
   const order = canCorrect
     ? verdicts
@@ -49,14 +46,19 @@ export function RowList(props: RowListProps) {
   const first = order.find(each => counts[each] > 0) ?? 'new'
   const [news, setNews] = useState('')
   const list = useRef<HTMLDivElement>(null)
-  const verdict = rows?.verdict ?? first
+  const verdict = query.verdict ?? first
   const shown = verdicts.filter(each => each !== 'skipped' || counts[each] > 0 || each === verdict)
+  const failure = failureOf(status)
+  const retry = () =>
+    status.status === 'ready' && !status.stale
+      ? kind.rows.loadMore()
+      : showRowsWithVerdict(kind, verdict)
   const omitted = counts.refused + counts.skipped
   const numberOf = (row: number) => (sourceFormat ? spreadsheetRowNumber(row, sourceFormat) : row)
   const withNumber = (reason: RowRefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
 
-  const isOpen = rows !== undefined
+  const isOpen = status.status !== 'idle'
   useEffect(() => {
     if (!isOpen) void showRowsWithVerdict(kind, first)
   }, [isOpen, kind, first])
@@ -148,29 +150,29 @@ export function RowList(props: RowListProps) {
       </p>
       {mending.failure && <ErrorNote error={mending.failure} />}
       {skipping.failure && <ErrorNote error={skipping.failure} />}
-      {rows?.status instanceof AppError && (
-        <ErrorNote error={rows.status}>
+      {failure && (
+        <ErrorNote error={failure}>
           <button
             type="button"
             className="btn btn-outline btn-sm self-start"
-            onClick={() => void showRowsWithVerdict(kind, verdict)}
+            onClick={() => void retry()}
           >
             {t('imports.wizard.check.retry')}
           </button>
         </ErrorNote>
       )}
-      {rows?.status === 'loading' && (
+      {status.status === 'loading' && (
         <p role="status" className="text-ink-soft">
           {t('common.loading')}
         </p>
       )}
-      {rows?.status === 'ready' && rows.rows.length === 0 && (
+      {status.status === 'ready' && rows.length === 0 && (
         <p className="text-ink-soft">{t('imports.wizard.check.empty')}</p>
       )}
-      {rows && rows.rows.length > 0 && (
+      {rows.length > 0 && (
         <RowTable
           {...props}
-          rows={rows.rows}
+          rows={rows}
           verdict={verdict}
           canCorrect={canCorrect && verdict === 'refused'}
           canSkip={canCorrect && (verdict === 'refused' || verdict === 'skipped')}
@@ -182,11 +184,12 @@ export function RowList(props: RowListProps) {
         />
       )}
       <div className="flex flex-wrap gap-3 empty:hidden">
-        {rows?.next != null && (
+        {status.status === 'ready' && status.hasMore && rows.length < counts[verdict] && (
           <button
             type="button"
             className="btn btn-outline btn-sm"
-            onClick={() => void loadMoreImportRows(kind)}
+            aria-disabled={status.more === 'loading'}
+            onClick={() => void kind.rows.loadMore()}
           >
             {t('imports.wizard.check.more')}
           </button>
@@ -206,6 +209,12 @@ export function RowList(props: RowListProps) {
       {downloading.failure && <ErrorNote error={downloading.failure} />}
     </div>
   )
+}
+
+function failureOf(status: ListStatus): AppError | undefined {
+  if (status.status === 'failed') return status.error
+  if (status.status !== 'ready') return undefined
+  return status.stale ?? (typeof status.more === 'object' ? status.more.error : undefined)
 }
 
 function Count({ count }: { count: number }) {

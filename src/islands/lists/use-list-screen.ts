@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import { isUnknownOrInvalidIdError } from '../../stores/admin/companies.ts'
-import type { createListStore } from '../../stores/lists/lists.ts'
+import type { ListStore } from '../../stores/lists/lists.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import type { createListAddressCodec } from './list-address.ts'
@@ -19,7 +19,7 @@ export function useListScreen<
   Sort extends string,
   Filter extends string
 >(
-  list: ReturnType<typeof createListStore<Row, Query>>,
+  list: ListStore<Row, Query>,
   addresses: ReturnType<typeof createListAddressCodec<Sort, Filter>>,
   usualSort: Sort,
   owner?: 'all'

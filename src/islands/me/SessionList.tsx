@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { Session } from '../../contract/sessions.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { $sessionList, endSession, loadSessions } from '../../stores/accounts/session-list.ts'
+import { endSession, loadSessions, sessionList } from '../../stores/accounts/session-list.ts'
 import { signOutEverywhere } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
@@ -16,7 +16,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 /** Lists the browsers in which the person is signed in. Buttons end one session or all of them. */
 export function SessionList() {
   const { t } = useTranslation()
-  const list = useStore($sessionList, { ssr: 'initial' })
+  const list = useStore(sessionList.$state, { ssr: 'initial' })
   const title = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => void loadSessions(), [])

@@ -1,8 +1,8 @@
 import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { maxApiKeysPerOwner } from '../../contract/kit/limits.ts'
 import { withPasswordConfirmation } from '../confirmation.ts'
+import { createListStore } from '../lists/lists.ts'
 import { api, type CallInput } from '../sessions.ts'
-import { createUnpagedList } from './unpaged-list.ts'
 
 /**
  * Whose API keys are shown: those of the signed-in person if neither is given, of a company, or of
@@ -14,7 +14,8 @@ export interface KeyOwner {
   person?: string | undefined
 }
 
-const list = createUnpagedList<ApiKey>(owner => {
+/** The API keys that the page shows. */
+export const apiKeyList = createListStore<ApiKey>((_query, _page, owner) => {
   const [company = '', person = ''] = owner.split(' ')
   const limit = maxApiKeysPerOwner
   if (person !== '') return api('listUserApiKeys', { id: person, limit }, { company })
@@ -23,12 +24,8 @@ const list = createUnpagedList<ApiKey>(owner => {
     : api('listCompanyApiKeys', { id: company, limit }, { company })
 })
 
-/** The API keys that the page shows, with the state of their loading. */
-export const $apiKeys = list.$list
-
-/** Loads the API keys of an owner into `$apiKeys`. */
 export async function loadApiKeys({ company = '', person = '' }: KeyOwner): Promise<void> {
-  await list.open(`${company} ${person}`.trim())
+  await apiKeyList.open(`${company} ${person}`.trim(), {})
 }
 
 /**
@@ -65,7 +62,7 @@ export async function renewApiKey(company: string | undefined, id: string): Prom
 
 /** Revokes an API key of an owner. Does nothing if the key is revoked already. */
 export async function revokeApiKey({ company = '', person }: KeyOwner, id: string): Promise<void> {
-  await list.remove(id, () => {
+  await apiKeyList.remove(id, () => {
     if (person !== undefined) return api('deleteUserApiKey', { id: person, keyId: id }, { company })
     return company === ''
       ? api('deleteApiKey', { id })

@@ -3,7 +3,6 @@ import type { Group } from '../../contract/groups.ts'
 import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
-import { createItemEntriesStore } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type CategoryChanges = Omit<CallInput<'updateCategory'>, 'id'>
@@ -30,29 +29,22 @@ export const categoryList = createListStore<CategoryDetails, CategoryQuery>(
 )
 
 const category = createShownItem<CategoryDetails>(id => callAdminApi('getCategory', { id }))
-const groups = createItemEntriesStore<Group>(category.watch, (id, page) =>
+/** The groups whose members may use the category that the page shows. */
+export const categoryGroups = createListStore<Group>((_, page, id) =>
   callAdminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
 
 /** The category that the page shows. */
 export const $category = category.$item
-/** The groups whose members may use the category. */
-export const $categoryGroups = groups.$entries
 
 /** Loads a category and the first groups whose members may use it, and shows them. */
 export async function openCategory(id: string): Promise<void> {
-  groups.restart()
-  if (await category.open(id)) await groups.load(id)
+  categoryGroups.clear()
+  if (await category.open(id)) await categoryGroups.open(id, {})
 }
 
 /** Loads a category again and shows its present state, or that it no longer exists. */
 export const reloadCategory = category.reload
-
-/**
- * Loads the first page of the groups whose members may use the category. With `after`, the id of a
- * group in the list, loads the page that follows that group.
- */
-export const loadCategoryGroups = groups.load
 
 /** Creates a category and returns it. `key` is the idempotency key. */
 export function createCategory(
@@ -80,12 +72,12 @@ export async function deleteCategory({ id, version }: CategoryDetails): Promise<
 
 /** Lets the members of a group use the category. */
 export async function addGroupToCategory(id: string, group: Group): Promise<void> {
-  const call = () => callAdminApi('addGroupCategory', { groupId: group.id, category_id: id })
-  await groups.add(id, group, call)
+  await callAdminApi('addGroupCategory', { groupId: group.id, category_id: id })
+  categoryGroups.put(id, group)
 }
 
 /** Removes a group from the groups whose members may use the category. */
 export async function removeGroupFromCategory(id: string, group: Group): Promise<void> {
-  const call = () => callAdminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
-  await groups.remove(id, group, call)
+  await callAdminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
+  categoryGroups.drop(id, group)
 }

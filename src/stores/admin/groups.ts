@@ -2,9 +2,9 @@ import type { Category } from '../../contract/categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
+import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
-import { createItemEntriesStore } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type GroupChanges = Omit<CallInput<'updateGroup'>, 'id'>
@@ -13,22 +13,21 @@ const group = createShownItem<Group>(id => callAdminApi('getGroup', { id }))
 
 /** The group that the page shows. */
 export const $group = group.$item
-const members = createItemEntriesStore<Member>(group.watch, (id, page) =>
-  callAdminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
+/** The members of that group. `q`: words of the name or e-mail. */
+export const groupMembers = createListStore<Member, { q?: string }>((query, page, id) =>
+  callAdminApi('listUsers', { id: companyIdOfPage(), group: id, ...page, ...query })
 )
-export const $groupMembers = members.$entries
-/** The text by which the members are searched. Empty if all are shown. */
-export const $groupMemberSearchText = members.$q
-const categories = createItemEntriesStore<Category>(group.watch, (id, page) =>
+/** The categories that the members of that group may use. */
+export const groupCategories = createListStore<Category>((_, page, id) =>
   callAdminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
-export const $groupCategories = categories.$entries
 
 /** Loads a group with its first members and its categories. */
 export async function openGroup(id: string): Promise<void> {
-  members.restart()
-  categories.restart()
-  if (await group.open(id)) await Promise.all([loadGroupMembers(id), loadGroupCategories(id)])
+  groupMembers.clear()
+  groupCategories.clear()
+  if (await group.open(id))
+    await Promise.all([groupMembers.open(id, {}), groupCategories.open(id, {})])
 }
 
 /** Loads a group again and shows its present state, or that it no longer exists. */
@@ -55,32 +54,14 @@ export async function deleteGroup({ id, version }: Group): Promise<void> {
   await callAdminApi('deleteGroup', { id }, { version })
 }
 
-/**
- * Loads the first page of the group's members. With `after`, the id of a member in the list, loads
- * the page that follows that member.
- */
-export const loadGroupMembers = members.load
-
-/**
- * Searches the members of the group: loads the first page of those whose name or e-mail contains
- * the words of a text.
- */
-export const searchGroupMembers = members.search
-
-/**
- * Loads the first page of the categories that the group may use. With `after`, the id of a category
- * in the list, loads the page that follows that category.
- */
-export const loadGroupCategories = categories.load
-
 export async function addGroupMember(id: string, member: Member): Promise<void> {
-  const call = () => callAdminApi('addGroupUser', { groupId: id, user_id: member.id })
-  if (await members.add(id, member, call)) refreshMemberCount(id)
+  await callAdminApi('addGroupUser', { groupId: id, user_id: member.id })
+  if (groupMembers.put(id, member)) refreshMemberCount(id)
 }
 
 export async function removeGroupMember(id: string, member: Member): Promise<void> {
-  const call = () => callAdminApi('removeGroupUser', { groupId: id, userId: member.id })
-  if (await members.remove(id, member, call)) refreshMemberCount(id)
+  await callAdminApi('removeGroupUser', { groupId: id, userId: member.id })
+  if (groupMembers.drop(id, member)) refreshMemberCount(id)
 }
 
 /** The result of adding one person to a group by e-mail. */
@@ -109,7 +90,7 @@ export async function addGroupMembers(
     onProgress(additions.length)
   }
   if (!isStillShown()) return additions
-  await loadGroupMembers(id)
+  await groupMembers.refresh()
   refreshMemberCount(id)
   return additions
 }
@@ -121,13 +102,13 @@ async function addByEmail(id: string, email: string, company: string): Promise<v
 }
 
 export async function addCategoryToGroup(id: string, category: Category): Promise<void> {
-  const call = () => callAdminApi('addGroupCategory', { groupId: id, category_id: category.id })
-  await categories.add(id, category, call)
+  await callAdminApi('addGroupCategory', { groupId: id, category_id: category.id })
+  groupCategories.put(id, category)
 }
 
 export async function removeCategoryFromGroup(id: string, category: Category): Promise<void> {
-  const call = () => callAdminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
-  await categories.remove(id, category, call)
+  await callAdminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
+  groupCategories.drop(id, category)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { browserEnvironment } from '../environment.ts'
-import { createPagedList, type PageRequest } from '../lists/paged-list.ts'
+import { createListStore, insertionIndex, type PageRequest } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
@@ -17,27 +17,22 @@ import {
 import { joinTabGroup, type TabGroupMembership } from '../tab-leader.ts'
 import type { StreamConnectionState } from './event-stream.ts'
 import { createRequestMatcher, hasAnyFilter, type RequestFilter } from './request-filter.ts'
-import {
-  createRequestList,
-  insertionIndex,
-  mergeRowsBelowFirstShown,
-  type RequestList
-} from './request-list.ts'
 import type { CrossTabHistoryMessage } from './request-stream.ts'
 
 export type { StreamConnectionState }
 
 const listeners = new Set<(request: ProcessedRequest) => void>()
-/** All requests that this tab has received, regardless of the filter. */
-let known: RequestList = createRequestList()
 
-const list = createPagedList<ProcessedRequest, RequestFilter>({
-  load: loadPage,
-  // pages and events may bring the same request in any order
-  source: {
-    rowsFor: filter =>
-      hasAnyFilter(filter) ? known.all().filter(createRequestMatcher(filter)) : known.all(),
-    add: addRequests
+const list = createListStore<ProcessedRequest, RequestFilter>(loadPage, {
+  live: {
+    compare: compareNewestFirst,
+    isNewer: (request, held) => request.seq > held.seq,
+    matcher: filter => (hasAnyFilter(filter) ? createRequestMatcher(filter) : undefined),
+    onChange(changed) {
+      for (const request of changed) {
+        for (const run of listeners) run(request)
+      }
+    }
   }
 })
 
@@ -126,7 +121,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
       tabs?.send(newsOf({}))
     },
     onRequest(request) {
-      addRequests([request])
+      list.merge([request])
       tabs?.send(newsOf({ request }))
     },
     onSeen({ before, at }) {
@@ -157,7 +152,7 @@ function applyMessage({
   reload: isStale
 }: CrossTabHistoryMessage): void {
   $streamConnectionState.set(state)
-  if (request) addRequests([request])
+  if (request) list.merge([request])
   if (isStale) void list.refresh()
   if (at === undefined) return
   const isNews = seen === undefined || Number(at) > Number(seen)
@@ -185,9 +180,7 @@ export function setRequestFilter(filter: RequestFilter): void {
  * Returns a request in the newest state that this tab has received, or undefined if this tab has
  * not received the request.
  */
-export function findRequest(id: string): ProcessedRequest | undefined {
-  return known.get(id)
-}
+export const findRequest = list.find
 
 export interface RequestDetails {
   request: ProcessedRequest
@@ -215,9 +208,21 @@ export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
  */
 export function computeShownRows(
   before: readonly ProcessedRequest[],
-  present: readonly ProcessedRequest[]
+  present: readonly ProcessedRequest[],
+  newest = findRequest
 ): readonly ProcessedRequest[] {
-  return mergeRowsBelowFirstShown(before, present, findRequest)
+  const [top] = before
+  if (!top) return present
+  const shown: ProcessedRequest[] = []
+  for (let old = 0, at = insertionIndex(present, top, compareNewestFirst); ; ) {
+    const [held, next] = [before[old], present[at]]
+    const order = held === next ? 0 : !held ? 1 : !next ? -1 : compareNewestFirst(held, next)
+    if (held && order <= 0) shown.push(newest(held.id) ?? held)
+    else if (next) shown.push(next)
+    else return shown
+    if (order <= 0) old += 1
+    if (order >= 0) at += 1
+  }
 }
 
 /** Returns the number of requests newer than `first`. */
@@ -225,7 +230,7 @@ export function countNewerRequests(
   requests: readonly ProcessedRequest[],
   first: ProcessedRequest | undefined
 ): number {
-  return first ? insertionIndex(requests, first) : 0
+  return first ? insertionIndex(requests, first, compareNewestFirst) : 0
 }
 
 /** Loads the first page again after a failure. */
@@ -241,22 +246,21 @@ async function loadPage(filter: RequestFilter, page: PageRequest): Promise<Proce
     // listeners of `addRequestListener` also get changes that do not match the filter
     hasAnyFilter(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
   ])
-  if (session === sessionGeneration()) addRequests(newest)
+  if (session === sessionGeneration()) list.merge(newest)
   return rows
 }
 
-function addRequests(incoming: readonly ProcessedRequest[]): void {
-  const changed = known.merge(incoming)
-  if (changed.length === 0) return
-  list.show()
-  for (const request of changed) {
-    for (const run of listeners) run(request)
-  }
+/** Compares requests by `created`, then by id, as the server sorts its pages. */
+export function compareNewestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
+  return compare(b.created, a.created) || compare(b.id, a.id)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function reset(): void {
   tabs?.leave()
   tabs = undefined
   seen = undefined
-  known = createRequestList()
 }

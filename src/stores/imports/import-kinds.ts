@@ -1,12 +1,14 @@
 import type { Import, ImportRowVerdict, NotUndoneReason } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
-import type { createListStore } from '../lists/lists.ts'
+import type { ListStore } from '../lists/lists.ts'
 
 /** The cells of a row of an import, by field name. */
 export type RowValues = Readonly<Record<string, string>>
 
 /** A row of an import as the server has stored it. All kinds of imports have rows of this type. */
 export interface ImportRowFromServer {
+  /** `row` as text. */
+  id: string
   /** Number of the row, from 1. The header does not count. */
   row: number
   values: RowValues
@@ -22,6 +24,9 @@ export interface RowRefusalReason {
   value?: string | undefined
   row?: number | undefined
 }
+
+/** Maximum number of rows that the server returns in one response. */
+export const mostRowsPerPage = 1_000
 
 export interface NewImport {
   file_name: string
@@ -61,8 +66,10 @@ export interface ImportKind {
   run(id: string, skipsRefused: boolean): Promise<Import>
   undo(id: string): Promise<Import>
   remove(id: string): Promise<void>
+  /** The rows of the shown import that have one verdict, such as `refused`. */
+  rows: ListStore<ImportRowFromServer, { verdict?: ImportRowVerdict }>
   /** The list of the company's imports, newest first, except erased ones. */
-  past: ReturnType<typeof createListStore<Import, Record<string, never>>>
+  past: ListStore<Import, Record<string, never>>
 }
 
 /** Returns the fields of the server's rows: those that belong to no other field. */

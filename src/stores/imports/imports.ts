@@ -14,7 +14,12 @@ import {
   readRowValuesByField,
   rememberColumnMapping
 } from './import-file.ts'
-import type { ImportKind, ImportRowFromServer, RowValues } from './import-kinds.ts'
+import {
+  type ImportKind,
+  type ImportRowFromServer,
+  mostRowsPerPage,
+  type RowValues
+} from './import-kinds.ts'
 import {
   loadSourceFileFormat,
   rememberSourceFileFormat,
@@ -34,30 +39,13 @@ export type ShownImport =
       error?: AppError
     }
 
-/**
- * The rows of the shown import that have one verdict, such as `refused`. Contains only the rows
- * that are loaded.
- */
-export interface ShownImportRows {
-  verdict: ImportRowVerdict
-  status: 'loading' | 'ready' | AppError
-  rows: readonly ImportRowFromServer[]
-  /** The parameter `after` of the call that loads the next rows. `null`: there are no more rows. */
-  next: number | null
-}
-
 /** The import that the page shows. */
 export const $import = personalAtom<ShownImport>({ status: 'none' })
-/** The rows that the page shows. Undefined while it shows none. */
-export const $importRows = personalAtom<ShownImportRows | undefined>(undefined)
 
 /**
  * Number of rows that one call sends. More rows would keep the page busy for longer than a frame.
  */
 const rowsPerCall = 400
-const rowsPerPage = 50
-/** Maximum number of rows that the server returns in one response. */
-const mostRowsPerPage = 1_000
 const pollMs = 700
 const working: readonly Import['state'][] = ['checking', 'running', 'undoing']
 
@@ -98,13 +86,13 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
   opened += 1
   stopPolling()
   if (id === undefined) {
-    $importRows.set(undefined)
+    kind.rows.clear()
     $import.set({ status: 'none' })
     return
   }
   const isShown = watch()
   if (now.status !== 'ready' || now.item.id !== id) {
-    $importRows.set(undefined)
+    kind.rows.clear()
     $import.set({ status: 'loading' })
   }
   try {
@@ -225,12 +213,12 @@ export async function discardImport(kind: ImportKind, id: string): Promise<void>
 /**
  * Removes the import and the chosen file from the page, so that the person can choose another file.
  */
-export function closeImport(): void {
+export function closeImport(kind: ImportKind): void {
   opened += 1
   stopPolling()
   place = undefined
   clearImportFile()
-  $importRows.set(undefined)
+  kind.rows.clear()
   $import.set({ status: 'none' })
 }
 
@@ -278,7 +266,7 @@ async function judgedRow(
   if (!isShown()) return undefined
   update(item)
   const { rows } = await kind.list(id, { after: row - 1, limit: 1 })
-  await reloadRows(kind)
+  if (kind.rows.$status.get().status !== 'idle') await kind.rows.refresh()
   return rows[0]
 }
 
@@ -287,45 +275,11 @@ export async function showRowsWithVerdict(
   kind: ImportKind,
   verdict: ImportRowVerdict
 ): Promise<void> {
-  const before = $importRows.get()
-  if (before?.verdict !== verdict)
-    $importRows.set({ verdict, status: 'loading', rows: [], next: null })
-  await loadRows(kind, verdict, 0, rowsPerPage)
-}
-
-/** Loads more rows with the verdict that the page shows now, and adds them to the shown rows. */
-export async function loadMoreImportRows(kind: ImportKind): Promise<void> {
-  const now = $importRows.get()
-  if (now?.next != null) await loadRows(kind, now.verdict, now.next, rowsPerPage)
-}
-
-async function reloadRows(kind: ImportKind): Promise<void> {
-  const now = $importRows.get()
-  if (!now) return
-  const limit = Math.min(mostRowsPerPage, Math.max(rowsPerPage, now.rows.length))
-  await loadRows(kind, now.verdict, 0, limit)
-}
-
-async function loadRows(
-  kind: ImportKind,
-  verdict: ImportRowVerdict,
-  after: number,
-  limit: number
-): Promise<void> {
-  const isShown = watch()
   const now = $import.get()
   if (now.status !== 'ready') return
-  const isAsked = () => isShown() && $importRows.get()?.verdict === verdict
-  try {
-    const page = await kind.list(now.item.id, { verdict, after, limit })
-    if (!isAsked()) return
-    const before = after > 0 ? ($importRows.get()?.rows ?? []) : []
-    $importRows.set({ verdict, status: 'ready', rows: [...before, ...page.rows], next: page.next })
-  } catch (cause) {
-    const error = asAppError(cause, 'Loading the rows failed')
-    const before = $importRows.get()
-    if (isAsked() && before) $importRows.set({ ...before, status: error })
-  }
+  // the columns and buttons of a row depend on its verdict
+  if (kind.rows.$query.get().verdict !== verdict) kind.rows.clear()
+  await kind.rows.open(now.item.id, { verdict })
 }
 
 /**
@@ -356,7 +310,7 @@ function show(kind: ImportKind, item: Import): void {
   stopPolling()
   $import.set({ status: 'ready', item, sourceFormat: loadSourceFileFormat(item.id) })
   const hasMoved = before.status === 'ready' && before.item.state !== item.state
-  if (hasMoved) $importRows.set(undefined)
+  if (hasMoved) kind.rows.clear()
   if (working.includes(item.state)) poll(kind, item.id)
 }
 

@@ -1,12 +1,12 @@
 import type { Group } from '../../contract/groups.ts'
-import { type Import, importLimits, type UserImportRow } from '../../contract/imports.ts'
+import { importLimits, type UserImportRow } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
 import { trimInvisible } from '../../core/input/pasted-text.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { callAdminApi } from '../admin/admin-api.ts'
 import { createListStore } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import type { ImportKind, RowValues } from './import-kinds.ts'
+import { type ImportKind, mostRowsPerPage, type RowValues } from './import-kinds.ts'
 
 /** Options that apply to all people of an import. */
 export interface UserImportOptions {
@@ -97,9 +97,6 @@ const [roomBytes, roomValues] = [10_000, 100]
  * own maximums are lower, so it refuses every row from which something was cut off.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
-const past = createListStore<Import, Record<string, never>>((_, page, company) =>
-  callAdminApi('listImports', { id: company, ...page })
-)
 
 /** The import kind for people. It imports them into the company whose admin pages are open. */
 export const userImportKind: ImportKind = {
@@ -133,7 +130,12 @@ export const userImportKind: ImportKind = {
   run: (id, skip_refused) => callAdminApi('runImport', { id, skip_refused }),
   undo: id => callAdminApi('undoImport', { id }),
   remove: id => callAdminApi('deleteImport', { id }),
-  past
+  rows: createListStore(
+    async ({ verdict = 'refused' }, { limit, cursor = '0' }, id) =>
+      (await userImportKind.list(id, { verdict, limit, after: Number(cursor) })).rows,
+    { mostRefreshed: mostRowsPerPage }
+  ),
+  past: createListStore((_, page, company) => callAdminApi('listImports', { id: company, ...page }))
 }
 
 /** Returns how many rows from the start of the list fit into one call: at least one. */
@@ -183,6 +185,7 @@ function valuesOf({ email, username = '', groups = [], locale = '' }: UserImport
 
 function storedRow({ row, cells, verdict, reasons, kept }: UserImportRow) {
   return {
+    id: `${row}`,
     row,
     values: valuesOf(cells),
     verdict,

@@ -1,106 +1,367 @@
+import { computed, type ReadableAtom } from 'nanostores'
+import { AppError } from '../../contract/kit/errors.ts'
+import type { ListState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSessionEndListener } from '../sessions.ts'
-import { createPagedList, isSameQuery, type PageRequest } from './paged-list.ts'
 import { emptySelection, type RowSelection } from './selection.ts'
 
-/**
- * Creates the store of a list that is loaded page by page and keeps the order of the server. Rows
- * can be selected, and changes can be shown before they are saved. `load` returns a page of the
- * rows that belong to `owner`, such as a company. `open()` sets the owner.
- */
-export function createListStore<Row extends { id: string }, Query extends object>(
-  load: (query: Query, page: PageRequest, owner: string) => Promise<Row[]>
-) {
-  let rows: readonly Row[] = []
-  /** Id of what the rows belong to, such as a company. */
-  let owner: string | undefined
-  const $selection = personalAtom<RowSelection>(emptySelection)
-
-  const list = createPagedList<Row, Query>({
-    load: (present, page) => load(present, page, owner ?? ''),
-    source: {
-      dropsLatePages: true,
-      rowsFor: () => rows,
-      add(page, place) {
-        const ids = new Set(page.map(({ id }) => id))
-        const others = rows.filter(({ id }) => !ids.has(id))
-        if (place === 'start') show(page)
-        else if (place === 'next') show([...others, ...page])
-        else {
-          // rows before the page's last row that are not in the page no longer exist
-          const after = rows.slice(rows.findIndex(({ id }) => id === page.at(-1)?.id) + 1)
-          show([...page, ...after.filter(({ id }) => !ids.has(id))])
-        }
-      },
-      // the rows that are still shown match an earlier query
-      onFailure: () => show([])
+export type ListStatus =
+  | { status: 'idle' }
+  | { status: 'loading' }
+  | {
+      status: 'ready'
+      hasMore: boolean
+      more: 'idle' | 'loading' | { error: AppError }
+      /** Why the last refresh failed. The rows of the earlier load stay visible. */
+      stale?: AppError
     }
-  })
+  | { status: 'failed'; error: AppError }
 
-  addSessionEndListener(() => {
-    rows = []
+export interface PageRequest {
+  limit: number
+  /** Id of the last row of the previous page. Undefined for the first page. */
+  cursor?: string
+}
+
+interface ListOptions<Row, Query> {
+  /** A refresh loads the shown rows again, at most this many. */
+  mostRefreshed?: number
+  /**
+   * Given if rows also arrive outside the pages, in any order, and each row in several states. The
+   * list then holds all rows that have arrived, and sorts and filters them itself.
+   */
+  live?: {
+    compare(a: Row, b: Row): number
+    isNewer(row: Row, held: Row): boolean
+    /** Returns undefined if all rows match the query. */
+    matcher(query: Query): ((row: Row) => boolean) | undefined
+    /** Runs after rows were shown that are new or have changed. */
+    onChange(rows: readonly Row[]): void
+  }
+}
+
+interface Paging {
+  /** Id of the last row of the last loaded page. Up to this row, the list is complete. */
+  cursor?: string
+  // rows next to one that has arrived outside the pages may be missing, so it is not among these
+  ids: Set<string>
+}
+
+export type ListStore<Row extends { id: string }, Query extends object = object> = ReturnType<
+  typeof createListStore<Row, Query>
+>
+
+const firstPageRows = 50
+// the most that the server returns in one response
+const nextPageRows = 200
+
+/**
+ * Creates the store of a list that the server sorts and returns page by page. `load` returns a page
+ * of the rows that belong to `owner`, such as a company. `open()` sets the owner. The list is
+ * emptied when the session ends.
+ */
+export function createListStore<Row extends { id: string }, Query extends object = object>(
+  loadPage: (query: Query, page: PageRequest, owner: string) => Promise<Row[]>,
+  { mostRefreshed = firstPageRows, live }: ListOptions<Row, Query> = {}
+) {
+  const none: readonly Row[] = []
+  const wholeList = {} as Query // as: all values of a query are optional
+  const $rows = personalAtom(none)
+  const $status = personalAtom<ListStatus>({ status: 'idle' })
+  const $query = personalAtom(wholeList)
+  const $selection = personalAtom<RowSelection>(emptySelection)
+  const [idle, byId] = [$status.get(), new Map<string, Row>()]
+  let held = none
+  let owner: string | undefined
+  let paging: Paging = { ids: new Set() }
+  let refreshes = 0
+
+  addSessionEndListener(clear)
+
+  function clear(): void {
+    restart()
+    byId.clear()
+    held = none
     owner = undefined
-  })
+    $rows.set(none)
+    $status.set(idle)
+    $query.set(wholeList)
+    $selection.set(emptySelection)
+  }
 
-  function show(next: readonly Row[]): void {
-    rows = next
-    list.show()
+  // the answers to earlier calls belong to another `paging`, and are dropped
+  function restart(): void {
+    paging = { ids: new Set() }
+  }
+
+  function show(rows: readonly Row[]): void {
+    held = rows
+    const isMatch = live?.matcher($query.get())
+    $rows.set(isMatch ? rows.filter(isMatch) : rows)
+  }
+
+  function setQuery(query: Query): boolean {
+    if (isSameQuery(query, $query.get())) return false
+    $query.set(query)
+    restart()
+    show(held)
+    return true
+  }
+
+  async function open(whose: string, query: Query): Promise<void> {
+    if ($session.get().status === 'out') return
+    const isOther = whose !== owner
+    owner = whose
+    if (isOther) {
+      restart()
+      show(none)
+    }
+    // which rows are "all that match" depends on the search and the filters
+    const isOtherSet = !isSameQuery(unsorted($query.get()), unsorted(query))
+    if (isOther || (isOtherSet && $selection.get().all !== undefined)) {
+      $selection.set(emptySelection)
+    }
+    const isNew = setQuery(query)
+    if (isOther || isNew || $status.get().status !== 'ready') await load()
+    else await refresh()
+  }
+
+  function load(): Promise<boolean> {
+    $status.set({ status: 'loading' })
+    return refresh()
+  }
+
+  async function refresh(): Promise<boolean> {
+    const mine = paging
+    refreshes += 1
+    const number = refreshes
+    const limit = Math.min(mostRefreshed, Math.max(firstPageRows, held.length))
+    try {
+      const page = await loadPage($query.get(), { limit }, owner ?? '')
+      if (mine !== paging || (!live && number !== refreshes)) return false
+      takeFirstPage(page, limit)
+      return true
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (mine === paging) takeFailure(error)
+      return false
+    }
+  }
+
+  function takeFirstPage(page: Row[], limit: number): void {
+    const before = $status.get()
+    const last = page.at(-1)
+    // if the last row is unknown, there is a gap after it, which further pages close
+    const isKnown = last !== undefined && paging.ids.has(last.id)
+    const isHead = before.status === 'ready' && isKnown && page.length === limit
+    addPage(page, isHead ? 'head' : 'start')
+    if (isHead) {
+      const { stale: _, ...rest } = before
+      $status.set(rest)
+    } else finish(last, page.length === limit)
+  }
+
+  function takeFailure(error: AppError): void {
+    const before = $status.get()
+    if (before.status === 'ready') $status.set({ ...before, stale: error })
+    else {
+      // the rows that are still shown match an earlier query
+      if (!live) show(none)
+      $status.set({ status: 'failed', error })
+    }
+  }
+
+  function addPage(page: Row[], place: 'start' | 'head' | 'next'): void {
+    if (place === 'start') paging.ids.clear()
+    for (const { id } of page) paging.ids.add(id)
+    if (live) merge(page)
+    else if (place === 'start') show(page)
+    else {
+      // rows before the last row of the first page that are not in it no longer exist
+      const lastAt = held.findIndex(({ id }) => id === page.at(-1)?.id)
+      const kept = withoutRows(place === 'next' ? held : held.slice(lastAt + 1), page)
+      show(place === 'next' ? [...kept, ...page] : [...page, ...kept])
+    }
+  }
+
+  function merge(incoming: readonly Row[]): void {
+    if (!live) return
+    const changed = incoming.filter(row => {
+      const known = byId.get(row.id)
+      if (known && !live.isNewer(row, known)) return false
+      byId.set(row.id, row)
+      return true
+    })
+    if (changed.length === 0) return
+    const next = [...held]
+    for (const row of changed) {
+      const at = insertionIndex(next, row, live.compare)
+      next.splice(at, next[at]?.id === row.id ? 1 : 0, row)
+    }
+    show(next)
+    live.onChange(changed)
+  }
+
+  function finish(last: Row | undefined, hasMore: boolean): void {
+    if (last) paging.cursor = last.id
+    $status.set({ status: 'ready', hasMore, more: 'idle' })
+  }
+
+  async function loadMore(): Promise<void> {
+    const before = $status.get()
+    if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
+    $status.set({ ...before, more: 'loading' })
+    const mine = paging
+    const { cursor } = mine
+    try {
+      const place = cursor === undefined ? {} : { cursor }
+      const page = await loadPage($query.get(), { limit: nextPageRows, ...place }, owner ?? '')
+      if (mine !== paging) return
+      addPage(page, 'next')
+      // otherwise a refresh has found missing rows before this page, which is loaded again later
+      if (cursor === mine.cursor) finish(page.at(-1), page.length === nextPageRows)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (mine !== paging) return
+      if (error.code === 'not_found') {
+        // the row of the cursor was deleted meanwhile, so its place is unknown
+        restart()
+        await load()
+      } else $status.set({ ...before, more: { error } })
+    }
   }
 
   return {
-    ...list,
-
+    $rows,
+    $status,
+    $query,
     /** The selected rows. They stay selected while the person visits other pages. */
     $selection,
+    $state: computed([$rows, $status], (rows, status): ListState<Row> => {
+      if (status.status === 'failed') return status
+      if (status.status !== 'ready') {
+        // rows of an earlier query stay until those of the new one are there
+        if (rows.length === 0) return { status: 'loading' }
+        return { status: 'ready', rows, hasMore: false, more: 'idle' }
+      }
+      const { hasMore, more, stale } = status
+      return stale ? { status: 'failed', error: stale } : { status: 'ready', rows, hasMore, more }
+    }),
 
     /**
-     * Shows the rows of an owner, such as a company, that match the query. Rows of another owner
-     * disappear immediately. Rows of another query stay until the new rows are loaded.
+     * Shows the rows of an owner that match the query. Rows of another owner disappear immediately.
+     * Rows of another query stay until the new rows are loaded.
      */
-    async open(whose: string, present: Query): Promise<void> {
-      if ($session.get().status === 'out') return
-      const isOther = whose !== owner
-      owner = whose
-      if (isOther) {
-        list.restart()
-        show([])
+    open,
+    /** Shows no rows and drops late answers, as before the first `open()`. */
+    clear,
+    /** Changes the query without loading anything. Returns whether it differs from the one before. */
+    setQuery,
+    /** Loads the first page, with the status `loading` meanwhile. Returns whether this succeeded. */
+    load,
+    /** Loads the first page again while the rows stay visible. Returns whether this succeeded. */
+    refresh,
+    loadMore,
+
+    /**
+     * Loads pages until at least `count` rows are loaded, or all, or a page could not be loaded.
+     * Returns false if the query has changed or the session has ended meanwhile.
+     */
+    async loadUpTo(count: number): Promise<boolean> {
+      const query = $query.get()
+      const isSame = () => query === $query.get() && $status.get().status !== 'idle'
+      while (isSame() && $rows.get().length < count) {
+        const before = $status.get()
+        if (before.status !== 'ready' || !before.hasMore) break
+        if (before.more === 'loading') await nextChange($status)
+        else await loadMore()
+        const now = $status.get()
+        if (now.status === 'ready' && typeof now.more === 'object') break
       }
-      // which rows are "all that match" depends on the search and the filters
-      const isOtherSet = !isSameQuery(unsorted(list.$query.get()), unsorted(present))
-      if (isOther || (isOtherSet && $selection.get().all !== undefined)) {
-        $selection.set(emptySelection)
-      }
-      const isNew = list.setQuery(present)
-      if (isOther || isNew || list.$status.get().status !== 'ready') await list.load()
-      else await list.refresh()
+      return isSame()
+    },
+
+    /** Adds rows to a `live` list, each in its newest state. */
+    merge,
+    /** Returns a row that a `live` list holds, also if it does not match the query. */
+    find: (id: string) => byId.get(id),
+
+    /**
+     * Shows a row that was added to what belongs to `whose` at the top. Returns false if the list
+     * shows another owner.
+     */
+    put(whose: string, row: Row): boolean {
+      if (whose !== owner) return false
+      if ($status.get().status === 'ready') show([row, ...withoutRows(held, [row])])
+      return true
     },
 
     /**
-     * Replaces a row by `next`, or removes it if `next` is undefined. Then runs `save`. If `save`
-     * fails, restores the row and rethrows the error.
+     * Hides a row that no longer belongs to `whose`. Returns false if the list shows another owner.
      */
-    async change(id: string, next: Row | undefined, save: () => Promise<unknown>): Promise<void> {
-      const at = rows.findIndex(row => row.id === id)
-      const old = rows[at]
-      const whose = owner
-      if (old) show(next ? rows.with(at, next) : rows.toSpliced(at, 1))
+    drop(whose: string, row: Row): boolean {
+      if (whose !== owner) return false
+      show(withoutRows(held, [row]))
+      return true
+    },
+
+    /**
+     * Hides a row and runs `call`, which deletes it on the server. The error `not_found` counts as
+     * success. After any other error, shows the row again and rethrows the error.
+     */
+    async remove(id: string, call: () => Promise<unknown>): Promise<void> {
+      const at = held.findIndex(row => row.id === id)
+      const [old, whose] = [held[at], owner]
+      if (old) show(held.toSpliced(at, 1))
       try {
-        await save()
+        await call()
       } catch (error) {
-        if (old && whose === owner) show(withRow(rows, old, at))
+        if (error instanceof AppError && error.code === 'not_found') return
+        if (old && whose === owner && !held.some(row => row.id === id)) {
+          show(held.toSpliced(at, 0, old))
+        }
         throw error
       }
     }
   }
 }
 
-/** Returns the query without its sort order, so that queries that match the same rows are equal. */
+/** Returns the index where a row belongs in a sorted list. */
+export function insertionIndex<Row>(
+  sorted: readonly Row[],
+  row: Row,
+  compare: (a: Row, b: Row) => number
+): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const at = sorted[middle]
+    if (at && compare(at, row) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** A missing value equals `undefined`. */
+export function isSameQuery(a: object, b: object): boolean {
+  const names = Object.keys({ ...a, ...b })
+  return names.every(name => Reflect.get(a, name) === Reflect.get(b, name))
+}
+
 function unsorted(query: object): object {
   return { ...query, sort: undefined }
 }
 
-/** Replaces the row with the same id. If there is none, inserts `row` at the index `at`. */
-function withRow<Row extends { id: string }>(rows: readonly Row[], row: Row, at: number) {
-  const here = rows.findIndex(({ id }) => id === row.id)
-  return here < 0 ? rows.toSpliced(at, 0, row) : rows.with(here, row)
+function withoutRows<Row extends { id: string }>(rows: readonly Row[], gone: readonly Row[]) {
+  const ids = new Set(gone.map(({ id }) => id))
+  return rows.filter(({ id }) => !ids.has(id))
+}
+
+function nextChange($store: ReadableAtom): Promise<void> {
+  return new Promise(resolve => {
+    const stop = $store.listen(() => {
+      stop()
+      resolve()
+    })
+  })
 }

@@ -15,10 +15,10 @@ const [mine, other] = [session(1, true), session(2, false)]
 test('loads the list, keeps it on a reload and says what failed', async () => {
   const { answers, list } = await open()
   await list.loadSessions()
-  expect(list.$sessionList.get()).toEqual({ status: 'ready', rows: [mine, other] })
+  expect(list.sessionList.$state.get()).toMatchObject({ status: 'ready', rows: [mine, other] })
   answers['GET /user/session'] = () => problem('unavailable')
   await list.loadSessions()
-  expect(list.$sessionList.get()).toMatchObject({
+  expect(list.sessionList.$state.get()).toMatchObject({
     status: 'failed',
     error: { code: 'unavailable' }
   })
@@ -42,7 +42,7 @@ test('forgets the list at sign-out, and what arrives after it', async () => {
   await sessions.signOut()
   late.resolve(Response.json([mine]))
   await loading
-  expect(list.$sessionList.get()).toEqual({ status: 'loading' })
+  expect(list.sessionList.$state.get()).toEqual({ status: 'loading' })
 })
 
 async function open() {

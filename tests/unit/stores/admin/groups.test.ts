@@ -3,15 +3,12 @@ import type { Group } from '../../../../src/contract/groups.ts'
 import type { Member } from '../../../../src/contract/members.ts'
 import {
   $group,
-  $groupCategories,
-  $groupMemberSearchText,
-  $groupMembers,
   addGroupMember,
   addGroupMembers,
-  loadGroupMembers,
+  groupCategories,
+  groupMembers,
   openGroup,
   reloadGroup,
-  searchGroupMembers,
   updateGroup
 } from '../../../../src/stores/admin/groups.ts'
 import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
@@ -70,8 +67,8 @@ test('a group that arrives after the sign-out is not shown', async () => {
   release()
   await opened
   expect($group.get()).toEqual({ status: 'loading' })
-  expect($groupMembers.get()).toEqual({ status: 'loading' })
-  expect($groupCategories.get()).toEqual({ status: 'loading' })
+  expect(groupMembers.$state.get()).toEqual({ status: 'loading' })
+  expect(groupCategories.$state.get()).toEqual({ status: 'loading' })
 })
 
 test('a member who was added to one group does not appear in the next one', async () => {
@@ -81,7 +78,7 @@ test('a member who was added to one group does not appear in the next one', asyn
   await openGroup(two)
   release()
   await added
-  expect($groupMembers.get()).toEqual({ status: 'ready', items: [], hasMore: false })
+  expect(groupMembers.$state.get()).toMatchObject({ status: 'ready', rows: [] })
 })
 
 test('an older state that arrives late does not replace a newer one', async () => {
@@ -116,10 +113,20 @@ test('a group that somebody else has deleted is shown as missing when it is save
 
 test('the rows stay when further ones cannot be loaded', async () => {
   await openGroup(one)
+  const many = Array.from({ length: 50 }, (_, nr) => ({
+    ...mona,
+    id: mona.id.slice(0, -2) + (nr + 10)
+  }))
+  answers[people] = () => Response.json(many)
+  await groupMembers.load()
   await addGroupMember(one, mona)
   answers[people] = () => refusal(500, 'internal')
-  await expect(loadGroupMembers(one, mona.id)).rejects.toThrow()
-  expect($groupMembers.get()).toMatchObject({ status: 'ready', items: [mona] })
+  await groupMembers.loadMore()
+  expect(groupMembers.$state.get()).toMatchObject({
+    status: 'ready',
+    rows: [mona, ...many],
+    more: { error: { code: 'internal' } }
+  })
 })
 
 test('the members that were searched for last are shown, whichever answer comes last', async () => {
@@ -129,17 +136,17 @@ test('the members that were searched for last are shown, whichever answer comes 
     new Promise(resolve => {
       release = () => resolve(Response.json([]))
     })
-  const early = searchGroupMembers(one, 'nobody')
+  const early = groupMembers.open(one, { q: 'nobody' })
   answers[people] = () => Response.json([mona])
-  await searchGroupMembers(one, 'mona')
+  await groupMembers.open(one, { q: 'mona' })
   release()
   await early
-  expect($groupMemberSearchText.get()).toBe('mona')
-  expect($groupMembers.get()).toEqual({ status: 'ready', items: [mona], hasMore: false })
+  expect(groupMembers.$query.get()).toEqual({ q: 'mona' })
+  expect(groupMembers.$state.get()).toMatchObject({ status: 'ready', rows: [mona] })
   expect(callsOf('q=mona')).toHaveLength(1)
   // another group begins without a search
   await openGroup(two)
-  expect($groupMemberSearchText.get()).toBe('')
+  expect(groupMembers.$query.get()).toEqual({})
 })
 
 test('people are found by their whole e-mail, and an unknown one does not stop the others', async () => {

@@ -3,11 +3,8 @@ import { expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { toProblem } from '../../../../src/contract/kit/problems.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
-import {
-  compareNewestFirst,
-  createRequestList,
-  mergeRowsBelowFirstShown
-} from '../../../../src/stores/history/request-list.ts'
+import { compareNewestFirst, computeShownRows } from '../../../../src/stores/history/requests.ts'
+import { createListStore } from '../../../../src/stores/lists/lists.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 import '../../../helpers/soak.ts'
 
@@ -28,23 +25,30 @@ test('holds each request once, in its newest state, whatever the order of replay
   fc.assert(
     fc.property(deliveries, ([changes, extra, all, sizes]) => {
       const arriving = [...extra, ...all].map(({ nr, seq }) => makeRequest(nr, seq))
-      const list = createRequestList()
       const heard = new Map<string, number>()
-      while (arriving.length > 0) {
-        const packet = arriving.splice(0, sizes.next().value)
-        for (const { id, seq } of list.merge(packet)) {
-          expect(seq).toBeGreaterThan(heard.get(id) ?? 0)
-          heard.set(id, seq)
+      const list = createListStore<ProcessedRequest>(async () => [], {
+        live: {
+          compare: compareNewestFirst,
+          isNewer: (request, held) => request.seq > held.seq,
+          matcher: () => undefined,
+          onChange(changed) {
+            for (const { id, seq } of changed) {
+              expect(seq).toBeGreaterThan(heard.get(id) ?? 0)
+              heard.set(id, seq)
+            }
+          }
         }
-      }
+      })
+      while (arriving.length > 0) list.merge(arriving.splice(0, sizes.next().value))
+      const rows = list.$rows.get()
       const newest = new Map<string, number>()
       for (const { nr, seq } of changes) {
         const { id } = makeRequest(nr, seq)
         newest.set(id, Math.max(newest.get(id) ?? 0, seq))
       }
-      expect(new Map(list.all().map(({ id, seq }) => [id, seq]))).toEqual(newest)
-      expect(list.all()).toEqual(list.all().toSorted(compareNewestFirst))
-      for (const request of list.all()) expect(list.get(request.id)).toBe(request)
+      expect(new Map(rows.map(({ id, seq }) => [id, seq]))).toEqual(newest)
+      expect(rows).toEqual(rows.toSorted(compareNewestFirst))
+      for (const request of rows) expect(list.find(request.id)).toBe(request)
       expect(heard).toEqual(newest)
     })
   )
@@ -65,9 +69,7 @@ test('holds rows still: none comes or goes above the last, and each changes in p
     fc.property(some, some, (before, present) => {
       const newest = (id: string) => present.find(each => each.id === id)
       const newer = present.map(each => ({ ...each, seq: 2 }))
-      const shown = mergeRowsBelowFirstShown(before, newer, id =>
-        newer.find(each => each.id === id)
-      )
+      const shown = computeShownRows(before, newer, id => newer.find(each => each.id === id))
       expect(shown).toEqual(shown.toSorted(compareNewestFirst))
       expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
       for (const { id } of before) {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
-import { createListStore } from '../../../../src/stores/lists/lists.ts'
-import { isSameQuery } from '../../../../src/stores/lists/paged-list.ts'
+import { createListStore, isSameQuery } from '../../../../src/stores/lists/lists.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 
@@ -161,21 +160,15 @@ test('a refresh that replaces all rows forgets those of the pages before it', as
   expect(namesOf(list)).toEqual(server.slice(0, 50).map(({ name }) => name))
 })
 
-test('shows a change at once, and takes it back where it could not be saved', async () => {
+test('hides a row at once, and shows it again where it could not be deleted', async () => {
   const { list } = makeList(3)
   await list.open('acme', {})
-  const saving = Promise.withResolvers<void>()
-  const renamed = list.change('2', { id: '2', name: 'renamed' }, () => saving.promise)
-  expect(namesOf(list)).toEqual(['row 1', 'renamed', 'row 3'])
-  saving.resolve()
-  await renamed
-  expect(namesOf(list)).toEqual(['row 1', 'renamed', 'row 3'])
   const refused = Promise.withResolvers<void>()
-  const removed = list.change('2', undefined, () => refused.promise)
+  const removed = list.remove('2', () => refused.promise)
   expect(namesOf(list)).toEqual(['row 1', 'row 3'])
   refused.reject(new AppError('email_taken', 'taken'))
   await expect(removed).rejects.toMatchObject({ code: 'email_taken' })
-  expect(namesOf(list)).toEqual(['row 1', 'renamed', 'row 3'])
+  expect(namesOf(list)).toEqual(['row 1', 'row 2', 'row 3'])
 })
 
 test('after a sign-out nothing is left, and nothing comes late', async () => {
@@ -184,7 +177,7 @@ test('after a sign-out nothing is left, and nothing comes late', async () => {
   const release = hold()
   const late = list.refresh()
   const refused = Promise.withResolvers<void>()
-  const change = list.change('7', undefined, () => refused.promise)
+  const change = list.remove('7', () => refused.promise)
   await signOut()
   release()
   refused.reject(new AppError('unauthenticated', 'signed out'))
