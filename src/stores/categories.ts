@@ -11,15 +11,13 @@ export type CategoriesState =
   | { status: 'ready'; categories: readonly Category[]; chosen: string | undefined }
   | { status: 'failed'; error: AppError }
 
-/** The categories in which the person may deposit, and the chosen category. */
 export const $categories = personalAtom<CategoriesState>({ status: 'idle' })
 
 const chosenKey = 'vidimus:category'
 
 /**
- * Loads the categories now and keeps them up to date: loads them again whenever `$user` is loaded
- * (every 30 seconds), and when the tab becomes visible or the network returns. Returns the function
- * that stops this.
+ * Loads them again whenever `$user` is loaded (every 30 seconds) and when the tab wakes. Returns
+ * the function that stops this.
  */
 export function watchCategories(): () => void {
   void loadCategories()
@@ -34,10 +32,7 @@ export function watchCategories(): () => void {
   }
 }
 
-/**
- * Loads the categories into `$categories`. Categories that are already shown stay visible
- * meanwhile, even if loading fails.
- */
+/** The categories that are shown stay visible meanwhile, even if loading fails. */
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
@@ -58,7 +53,6 @@ export async function loadCategories(): Promise<void> {
   }
 }
 
-/** Chooses the category of the next deposits, and stores the choice in this browser. */
 export function chooseDepositCategory(id: string): void {
   const state = $categories.get()
   if (state.status !== 'ready') return

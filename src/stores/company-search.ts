@@ -3,15 +3,11 @@ import { personName } from '../core/text/person-name.ts'
 import type { Locale } from '../i18n/index.ts'
 import { api } from './sessions.ts'
 
-/**
- * An item that a search in a company has found. `path` is the path of the item's page, without the
- * language with which addresses begin.
- */
+/** `path` has no language in front. */
 export interface FoundItem {
   kind: 'companies' | 'users' | 'groups' | 'categories' | 'domains'
   id: string
   label: string
-  /** A second text beside the name, such as the e-mail of a person. */
   note?: string
   path: string
 }
@@ -24,14 +20,10 @@ interface SearchOptions {
 }
 
 const mostFound = 5
-/** Matches the texts that the API accepts as a search. */
+// what the API accepts
 const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u
 
-/**
- * Returns the people, groups, categories and domains of a company that match `text`, at most five
- * of each kind. For operators, also returns matching companies of the installation. Throws if a
- * call fails.
- */
+/** At most five of each kind: people, groups, categories, domains and, for operators, companies. */
 export async function searchInCompany(
   text: string,
   { company, locale, isOperator, signal }: SearchOptions

@@ -4,26 +4,16 @@ import { personalAtom } from './personal-atoms.ts'
 import { addSessionEndListener, api, type CallName, loadEndpoint } from './sessions.ts'
 import { $user, fetchOwnAccount } from './signed-in-user.ts'
 
-/**
- * The open dialog that asks for the password, or undefined. The dialog calls `answer` with true
- * when the password is confirmed, and with false when the person cancels.
- */
+/** The open password dialog. It calls `answer` with false when the person cancels. */
 export const $passwordPrompt = personalAtom<{ answer: (isConfirmed: boolean) => void } | undefined>(
   undefined
 )
 
-/**
- * How long this tab relies on a proof of the password without asking the server: less than the five
- * minutes for which the server accepts it.
- */
+// less than the five minutes for which the server accepts a proof
 const reliedOnMs = 4 * 60_000
-/** Until when this tab relies on the last proof, in milliseconds since the epoch. */
 const $confirmedUntil = personalAtom(0)
 
-/**
- * The answer of the open password dialog, or undefined if none is open. All calls of
- * `askForPassword` that wait at the same time share one dialog and its answer.
- */
+// calls that wait at the same time share one dialog
 let asking: Promise<boolean> | undefined
 
 addSessionEndListener(() => {
@@ -31,10 +21,8 @@ addSessionEndListener(() => {
 })
 
 /**
- * Makes the call `name` with `run`. If the call always needs the password again, and the server says
- * that this session has not proved it lately, asks the person first, so that nothing is sent that is
- * known to be refused. If the server refuses a call that needs it only at times, asks then and runs
- * `run` a second time. Throws `confirmation_required` if the person cancels.
+ * Makes a call that needs the password, always or at times. Asks first if the server would refuse
+ * it, and again after a refusal. Throws `confirmation_required` if the person cancels.
  */
 export async function withPasswordConfirmation<Result>(
   name: CallName,
@@ -53,10 +41,7 @@ export async function withPasswordConfirmation<Result>(
   }
 }
 
-/**
- * Proves to the server that the person knows their password. The server accepts the proof for five
- * minutes.
- */
+/** The server accepts the proof for five minutes. */
 export async function confirmPassword(password: string): Promise<void> {
   const { startSigningWorker, pageLocation } = browserEnvironment()
   const email = $user.get()?.email
@@ -72,10 +57,7 @@ export async function confirmPassword(password: string): Promise<void> {
   }
 }
 
-/**
- * Asks the server, because the password may have been proved in another tab. If the server does not
- * answer, the call itself will say why, and no password helps.
- */
+// it may have been proved in another tab; if the server does not answer, the call itself says why
 async function isConfirmed(): Promise<boolean> {
   if (browserEnvironment().now() < $confirmedUntil.get()) return true
   try {

@@ -3,10 +3,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import { browserEnvironment } from './environment.ts'
 import { apiOrigin, handleAuthError, sessionToken } from './sessions.ts'
 
-/**
- * Returns the file that the API serves at `path` with the query parameters `params`. Leaves out
- * parameters that are undefined.
- */
+/** Leaves out parameters that are undefined. */
 export async function fetchFile(
   path: string,
   params: Readonly<Record<string, string | undefined>>

@@ -5,7 +5,6 @@ import type { CsvReader } from '../workers/csv-client.ts'
 import type { SigningWorker } from '../workers/kdf-client.ts'
 import type { WorkerTaskOptions } from '../workers/pool.ts'
 
-/** The parts of `location` that stores read. */
 export interface PageLocation {
   protocol: string
   host: string
@@ -15,17 +14,15 @@ export interface PageLocation {
   hash: string
 }
 
-/** A channel for messages to the other tabs of this origin. */
 export interface TabChannel {
   send(message: unknown): void
   close(): void
 }
 
-/** Options of `requestLock()`. `onHeld` runs when this tab gets the lock. */
 export interface LockOptions {
   steal: boolean
   onHeld: () => void
-  /** Runs when another tab has the lock. `onHeld` runs later, when that tab releases it. */
+  /** Runs when another tab has the lock. `onHeld` runs later. */
   onWait?: () => void
   onLost?: () => void
 }
@@ -33,52 +30,37 @@ export interface LockOptions {
 /** The functions of the browser that stores use. Tests replace them. */
 export interface BrowserEnvironment {
   fetch: typeof fetch
-  /** Milliseconds since the epoch. */
   now(): number
-  /** Returns a random number from 0 to 1. */
   random(): number
-  /** Calls `run` once after `ms` milliseconds. Returns the function that cancels the call. */
+  /** Returns the function that cancels the call. */
   after(ms: number, run: () => void): () => void
   pageLocation(): PageLocation
   language(): string
-  /** Loads `url` in place of this page and discards everything that this page has in memory. */
+  /** Discards everything that this page has in memory. */
   replacePage(url: string): void
-  /**
-   * Opens another page of this site without loading a new document. With `replace`, the new page
-   * takes the place of the current entry in the browser's history.
-   */
+  /** Loads no new document. With `replace`, replaces the current entry of the browser's history. */
   openPage(href: string, replace: boolean): Promise<void>
   openSite(href: string): void
   readCookie(name: string): string | undefined
   writeCookie(text: string): void
   readStored(key: string): string | undefined
-  /** Stores a value, or deletes it if it is undefined. */
+  /** Deletes the value if it is undefined. */
   store(key: string, value: string | undefined): void
   openChannel(name: string, onMessage: (message: unknown) => void): TabChannel
   /**
-   * Requests a lock that only one tab can have. Returns the function that releases the lock, or
-   * cancels the request.
+   * Only one tab can have it. Returns the function that releases the lock or cancels the request.
    */
   requestLock(name: string, request: LockOptions): () => void
   isVisible(): boolean
-  /**
-   * Calls `run` when the page is closed or goes into the browser's back/forward cache. Returns the
-   * function that ends the subscription.
-   */
+  /** Also runs when the page goes into the browser's back/forward cache. */
   onHide(run: () => void): () => void
-  /**
-   * Calls `run` when the page becomes visible again or the network returns. Returns the function
-   * that ends the subscription.
-   */
+  /** Runs when the page becomes visible again or the network returns. */
   onWake(run: () => void): () => void
   onOffline(run: () => void): () => void
   startSigningWorker(email: string, password: string): Promise<SigningWorker>
-  /**
-   * Returns how hard the password is to guess for an attacker who knows `words`, such as the
-   * person's name.
-   */
+  /** `words`: what an attacker may know, such as the person's name. */
   rateStrength(password: string, words: string[]): Promise<PasswordStrength>
-  /** Returns the SHA-256 of a file in hex, computed on this device. */
+  /** SHA-256 in hex. */
   hashFile(file: Blob, options: WorkerTaskOptions): Promise<string>
   /** Loads the code that hashes files, so that it is there when the network is not. */
   prepareHashing(): Promise<void>
@@ -87,21 +69,15 @@ export interface BrowserEnvironment {
 
 let current: BrowserEnvironment | undefined
 
-/** Returns the browser's functions, or those that a test has set instead. */
 export function browserEnvironment(): BrowserEnvironment {
   current ??= browser()
   return current
 }
 
-/**
- * Sets the functions that a test uses in place of those of the browser. With undefined, the
- * functions of the browser are used again.
- */
 export function setBrowserEnvironment(environment: BrowserEnvironment | undefined): void {
   current = environment
 }
 
-/** Returns the language of the page: `fr-FR` → `fr` */
 export function pageLocale(): Locale {
   const language = browserEnvironment().language().slice(0, 2)
   return isLocale(language) ? language : defaultLocale

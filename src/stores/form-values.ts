@@ -1,17 +1,11 @@
 import { storeDraft, takeDraft } from './form-drafts.ts'
 
-/**
- * The values of the fields of a form, by field name. Several values of one field are joined by
- * newlines.
- */
+/** By field name. Several values of one field are joined by newlines. */
 export type FormValues = Record<string, string>
 
 export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/**
- * Returns the values of a form by field name. Several values of one field are joined by newlines.
- * If no checkbox of a field is checked, the value of the field is empty.
- */
+/** If no checkbox of a field is checked, its value is empty. */
 export function readFormValues(form: HTMLFormElement): FormValues {
   const values: FormValues = {}
   for (const box of form.querySelectorAll<HTMLInputElement>('[type=checkbox]'))
@@ -21,7 +15,6 @@ export function readFormValues(form: HTMLFormElement): FormValues {
   return values
 }
 
-/** Returns whether the value of a field differs from its initial value. */
 export function isFieldChanged(field: Element): boolean {
   if (field instanceof HTMLSelectElement) {
     const options = [...field.options]
@@ -38,23 +31,16 @@ export function isFieldChanged(field: Element): boolean {
     : field.value !== field.defaultValue
 }
 
-/** Returns whether an input is a checkbox or a radio button. */
 export function isCheckable({ type }: HTMLInputElement): boolean {
   return type === 'checkbox' || type === 'radio'
 }
 
-/**
- * Returns the name under which the values of a form are stored. It consists of the names of the
- * fields: `{ email: '…', locale: 'fr' }` → `'form email locale'`
- */
+/** `{ email: '…', locale: 'fr' }` → `'form email locale'` */
 export function formDraftName(values: FormValues): string {
   return `form ${Object.keys(values).join(' ')}`
 }
 
-/**
- * Stores the values of a form for a page. `path` is the page's path in the default language:
- * `/en/verify`.
- */
+/** `path` is the page's path in the default language: `/en/verify` */
 export function storeFormDraft(path: string, form: HTMLFormElement): void {
   const values = readFormValues(form)
   const name = formDraftName(values)

@@ -1,10 +1,7 @@
 import { AppError, type FieldErrors } from '../contract/kit/errors.ts'
 import { type CallName, loadEndpoint } from './sessions.ts'
 
-/**
- * Loads the schema of the API call `name`. Returns a function that checks an input for this call
- * and returns the errors by field name.
- */
+/** Returns a function that checks an input for the call and returns the errors by field name. */
 export async function loadInputCheck(name: CallName): Promise<(input: unknown) => FieldErrors> {
   const endpoint = await loadEndpoint(name)
   try {

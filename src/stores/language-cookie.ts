@@ -4,14 +4,12 @@ import { browserEnvironment } from './environment.ts'
 const cookieName = 'i18n_redirected'
 const cookieSeconds = 365 * 86_400
 
-/** Saves the language in a cookie, unless the cookie has it already. */
 export function saveLanguageCookie(locale: Locale): void {
   const { readCookie, writeCookie } = browserEnvironment()
   if (readCookie(cookieName) === locale) return
   writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)
 }
 
-/** Returns the address of the current page in another language. */
 export function addressOfThisPageIn(locale: Locale): string {
   const { pageLocation } = browserEnvironment()
   const { pathname, search, hash } = pageLocation()

@@ -6,14 +6,13 @@ import { storePickedLanguage } from './picked-language.ts'
 interface LanguageChange {
   address: string
   words: Messages
-  /** Whether saving the language in the account succeeded. If not, only this browser saved it. */
+  /** If false, only this browser saved the language. */
   isSaved: boolean
 }
 
 /**
- * Saves the language in this browser, and calls `save` to save it in the account. Returns all words
- * of the language and the address of this page in that language. If the words cannot be loaded,
- * throws an error and saves nothing.
+ * Saves the language in this browser and, with `save`, in the account. If its words cannot be
+ * loaded, throws an error and saves nothing.
  */
 export async function changeLanguage(
   locale: Locale,
@@ -29,10 +28,7 @@ export async function changeLanguage(
   return { address: addressOfThisPageIn(locale), words, isSaved }
 }
 
-/**
- * Loads all words of a language, because a page contains only the words it needs. The browser
- * caches the response for 24 hours.
- */
+// a page contains only the words it needs; the browser caches the response for 24 hours
 async function loadMessages(locale: Locale, buildId: string): Promise<Messages> {
   const { pageLocation, fetch } = browserEnvironment()
   const { protocol, host } = pageLocation()

@@ -3,14 +3,11 @@ import { browserEnvironment } from './environment.ts'
 
 interface NavigationOptions {
   replace?: boolean
-  /** Allows the address of another site. Without it, `navigate` throws for such an address. */
+  /** Without it, `navigate` throws for an address of another site. */
   external?: boolean
 }
 
-/**
- * Opens a page. A page of this site opens without loading a new document, so uploads and other work
- * continue. All scripts use this function to open a page.
- */
+// no new document, so uploads and other work continue
 export async function navigate(
   to: string,
   { replace = false, external = false }: NavigationOptions = {}

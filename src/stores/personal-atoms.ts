@@ -1,10 +1,6 @@
 import { atom, type WritableAtom } from 'nanostores'
 
-/**
- * How long a store keeps the data of a person. `session`: until the session ends for any reason.
- * `person`: until the person signs out or another person signs in. Such data, for example uploads,
- * stays when the session expires.
- */
+/** `person`: until they sign out or another person signs in, for example uploads. */
 type Lifetime = 'session' | 'person'
 
 interface PersonalAtom {
@@ -13,13 +9,9 @@ interface PersonalAtom {
   lifetime: Lifetime
 }
 
-/** All stores that `personalAtom()` has created. */
 export const personalAtoms = new Set<PersonalAtom>()
 
-/**
- * Creates a store for data of the signed-in person. At the end of `lifetime`, the store is reset to
- * `initial`, so `initial` must never be mutated.
- */
+/** `initial` is restored when the lifetime ends, so it must never be mutated. */
 export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'session') {
   const store = atom(initial)
   // as: only `initial` is ever written through this entry
@@ -27,10 +19,7 @@ export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'sessio
   return store
 }
 
-/**
- * Resets stores to their initial values. `session` resets the stores with this lifetime; `person`
- * resets all stores.
- */
+/** `person` also resets the stores with the lifetime `session`. */
 export function resetPersonalAtoms(ended: Lifetime): void {
   for (const { store, initial, lifetime } of personalAtoms) {
     if (lifetime === 'session' || ended === 'person') store.set(initial)

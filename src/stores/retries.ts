@@ -1,11 +1,7 @@
 import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
 
-/**
- * Codes of errors after which the same call may succeed when it is repeated. The server may have
- * processed the failed call, so calls that change something are repeated with the same idempotency
- * key.
- */
+// the server may have processed the failed call, so it is repeated with its idempotency key
 const transient: ReadonlySet<ErrorCode> = new Set([
   'offline',
   'unexpected_answer',
@@ -17,7 +13,6 @@ const transient: ReadonlySet<ErrorCode> = new Set([
   'idempotency_in_flight'
 ])
 
-/** Returns whether a call that failed with this error may succeed when it is repeated. */
 export function isTransient(error: AppError): boolean {
   return transient.has(error.code)
 }
@@ -29,7 +24,6 @@ interface RetryOptions {
   onPause?: () => void
 }
 
-/** Creates an object that repeats failed calls after growing pauses. */
 export function createCallRetrier({
   after,
   random
@@ -54,9 +48,8 @@ export function createCallRetrier({
 
   return {
     /**
-     * Runs `step` until it succeeds. Repeats it only after transient errors. Throws the last error
-     * of `step` if it is not transient, if too many runs in a row have failed, or if `signal` is
-     * aborted. `step` calls `onProgress` to reset the number of failures.
+     * Repeats `step` after transient errors, until too many runs in a row have failed. `step` calls
+     * `onProgress` to reset their number.
      */
     async run<Result>(
       step: (onProgress: () => void) => Promise<Result>,
@@ -80,7 +73,7 @@ export function createCallRetrier({
       }
     },
 
-    /** Repeats the failed calls immediately. Called when the network is back. */
+    /** Called when the network is back. */
     endPauses(): void {
       for (const end of pauses) end()
     }

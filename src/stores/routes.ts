@@ -3,10 +3,7 @@ import { type PageName, pages } from '../core/pages/page-table.ts'
 
 type Pattern = [RegExp, (locale?: string, ...segments: string[]) => Record<string, string>]
 
-/**
- * The current page and the parameters of its address. This router does not handle clicks on links,
- * because Astro's ClientRouter does.
- */
+/** Does not handle clicks on links, because Astro's ClientRouter does. */
 export const $route = createRouter(
   // as: the keys of the table
   Object.fromEntries(
@@ -18,10 +15,6 @@ export const $route = createRouter(
 // ClientRouter changes the address without an event that this router listens to
 if (typeof document !== 'undefined') document.addEventListener('astro:after-swap', followSwap)
 
-/**
- * Returns whether a person may be redirected to this path after signing in. The page table marks
- * the pages for which this is allowed (`isReturnable`).
- */
 export function canReturnAfterSignIn(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')
   return $route.routes.some(([name, pattern]) => {
@@ -29,11 +22,7 @@ export function canReturnAfterSignIn(path: string): boolean {
   })
 }
 
-/**
- * Returns a pattern that matches the addresses of a page with and without the language, and the
- * function that reads the parameters from an address. The pattern of `/admin/{company}` matches
- * `/admin/7`, `/en/admin/7` and `/fr/admin/7`.
- */
+// `/admin/{company}` matches `/admin/7`, `/en/admin/7` and `/fr/admin/7`
 function patternOf(path: string): Pattern {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const source = path.replaceAll(/\{\w+\}/g, '([^/]+)')

@@ -14,75 +14,48 @@ import {
 import { browserEnvironment, pageLocale } from './environment.ts'
 import { resetPersonalAtoms } from './personal-atoms.ts'
 
-/** The session of this tab. */
 export type SessionState = { status: 'out' } | { status: 'in'; token: string }
 
 export const $session = atom<SessionState>({ status: 'out' })
 
-/** Storage key of the names of verified files. The stored value begins with the person's id. */
+// the stored value begins with the person's id
 export const verifiedFileNamesStorageKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
-/** Maximum size of a cookie in bytes. Browsers silently ignore a larger one. */
+// browsers silently ignore a larger cookie
 const maxCookieBytes = 4096
-/**
- * Storage key of the clock difference: the seconds that this device's clock is ahead of the
- * server's. `boot.js` also reads the value.
- */
+// seconds that this device's clock is ahead of the server's; `boot.js` also reads them
 const clockKey = 'vidimus:clock'
-/**
- * A tab renews its token at the latest this many milliseconds before the token expires. Normally
- * `signed-in-user.ts` has replaced the token earlier, 40 minutes before it expires.
- */
+// normally `signed-in-user.ts` has replaced the token earlier, 40 minutes before it expires
 const lateMs = 300_000
 const lateRetryMs = 30_000
 
-/**
- * How a session began. `signed-in`: the person has just signed in. `restored`: the tab has found
- * the session in the cookie.
- */
+/** `restored`: the tab has found the session in the cookie. */
 export type SessionStart = 'signed-in' | 'restored'
 
 const startListeners = new Set<(start: SessionStart) => Promise<void> | void>()
-/**
- * How a session ended. `signed-out`: the person has left, because they signed out in this tab or
- * because somebody else has signed in. `ended`: the session ended in any other way, and the same
- * person may sign in again and continue.
- */
+/** `ended`: in any way other than by the person; they may sign in again and continue. */
 export type SessionEnd = 'signed-out' | 'ended'
 
 const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
-/**
- * Id of the person whose session exists or has expired. Undefined after the person has signed out.
- */
+// stays when the session expires, until the person signs out
 let lastPerson: string | undefined
-/** Number of sessions that have ended since the tab was loaded. */
 let sessions = 0
 let notifyTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
-/**
- * Registers `run` for the start of each session. If a session exists already, also calls `run`
- * immediately. Signing in waits for the promise that `run` returns.
- */
+/** If a session exists already, also calls `run` immediately. Signing in waits for its promise. */
 export function addSessionStartListener(run: (start: SessionStart) => Promise<void> | void): void {
   startListeners.add(run)
   if ($session.get().status === 'in') void run('restored')
 }
 
-/**
- * Registers `run` for the end of each session. `run` is called just before the stores with the
- * person's data are emptied.
- */
+/** `run` is called just before the stores with the person's data are emptied. */
 export function addSessionEndListener(run: (end: SessionEnd) => void): void {
   endListeners.add(run)
 }
 
-/**
- * Restores the session from the cookie, if there is one. From then on, updates the session when
- * another tab signs in or out. Later calls in the same document do nothing.
- */
 export function restoreSession(): void {
   if (isStarted) return
   isStarted = true
@@ -92,10 +65,7 @@ export function restoreSession(): void {
   followCookie()
 }
 
-/**
- * Returns the origin of the API for this page: `https://docs.acme.fr/…` →
- * `https://api.docs.acme.fr`
- */
+/** `https://docs.acme.fr/…` → `https://api.docs.acme.fr` */
 export function apiOrigin(): string {
   const { protocol, host } = browserEnvironment().pageLocation()
   return `${protocol}//api.${host}`
@@ -108,10 +78,7 @@ export type CallOutput<Name extends CallName> = z.output<Calls[Name]['output']>
 
 export type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'company' | 'signal'>
 
-/**
- * Calls the API with the token of the session. The browser makes all calls with this function,
- * except uploads, file downloads and event streams.
- */
+/** Makes all calls of the browser except uploads, file downloads and event streams. */
 export async function api<Name extends CallName>(
   name: Name,
   input: CallInput<Name>,
@@ -141,20 +108,14 @@ async function callAs<Name extends CallName>(
   return answer as CallOutput<Name> // as: parsed by the very schema that names the type
 }
 
-/**
- * Returns whether a call must be sent without the session token. Some public calls refuse the token
- * of a person whose e-mail is not confirmed.
- */
+// some public calls refuse the token of a person whose e-mail is not confirmed
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'
 }
 
 let loading: ReturnType<typeof importCalls> | undefined
 
-/**
- * Loads the function `call()` and the list of API calls with their schemas. A page loads them only
- * before its first call or when it is idle, because they are a tenth of its size.
- */
+// loaded before the first call or when the page is idle: they are a tenth of its size
 export async function loadApiCallCode() {
   loading ??= importCalls()
   try {
@@ -166,7 +127,6 @@ export async function loadApiCallCode() {
   }
 }
 
-/** Loads and returns the endpoint object of a call: its method, path and schemas. */
 export async function loadEndpoint(name: CallName): Promise<Endpoint> {
   const { nonAdminCalls } = await loadApiCallCode()
   return isPageCall(name, nonAdminCalls) ? nonAdminCalls[name] : loadAdminCall(name)
@@ -179,10 +139,7 @@ function isPageCall(
   return name in list
 }
 
-/**
- * Loads the endpoint object of a call for administrators. These calls are in a separate module,
- * because other people never need them.
- */
+// in a separate module, because other people never need them
 async function loadAdminCall(name: keyof typeof adminCalls): Promise<Endpoint> {
   try {
     return (await import('../contract/admin-calls.ts')).adminCalls[name]
@@ -195,43 +152,33 @@ function importCalls() {
   return Promise.all([import('../contract/kit/call.ts'), import('../contract/calls.ts')])
 }
 
-/** Returns the token of the session. Undefined if nobody is signed in. */
 export function sessionToken(): string | undefined {
   const session = $session.get()
   return session.status === 'in' ? session.token : undefined
 }
 
-/**
- * Returns a number that changes when the session ends. Callers compare it before and after an API
- * call, and drop the response if the number has changed.
- */
+/** Changes when the session ends, so that answers to calls of an ended session can be dropped. */
 export function sessionGeneration(): number {
   return sessions
 }
 
-/** Returns the id of the signed-in person. Undefined if nobody is signed in. */
 export function signedInUserId(): string | undefined {
   return userIdOfToken(sessionToken() ?? '')
 }
 
-/** Returns the id of the person to whom a token was issued. Undefined for a malformed token. */
 export function userIdOfToken(token: string): string | undefined {
   const user = decodeTokenPayload(token)?.['sub']
   return typeof user === 'string' ? user : undefined
 }
 
-/**
- * Returns the name of a lock or a channel between tabs. Only tabs of the same person and host use
- * it: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'`
- */
+/** `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
 export function userLockOrChannelName(what: string): string {
   return `vidimus:${what}:${browserEnvironment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
 /**
- * Handles an error of an API call if it concerns the session. Ends the session after status 401,
- * and opens the page for disabled accounts if the person is disabled. `token` is the token of the
- * call: if it is not the current token, status 401 is ignored.
+ * Ends the session after status 401, and opens the page for disabled people. `token` is that of the
+ * call.
  */
 export function handleAuthError(error: AppError, token: string | undefined): void {
   // an answer to an older token is no reason to end the present session
@@ -242,7 +189,7 @@ export function handleAuthError(error: AppError, token: string | undefined): voi
   }
 }
 
-/** Ends the session immediately in all tabs, then on the server if it can be reached. */
+/** Ends the session in all tabs, then on the server if it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
   const forgotten = endSessionInBrowser()
@@ -254,18 +201,13 @@ export async function signOut(): Promise<void> {
   await forgotten
 }
 
-/**
- * Ends all sessions of the person. Unlike `signOut` it throws when the server cannot be reached.
- */
+/** Unlike `signOut`, throws when the server cannot be reached. */
 export async function signOutEverywhere(): Promise<void> {
   await api('logOut', { all: true })
   await endSessionInBrowser()
 }
 
-/**
- * Starts a session with the token that the server has returned for a sign-in. Throws
- * `cookies_blocked` if the browser keeps no cookie.
- */
+/** Throws `cookies_blocked` if the browser keeps no cookie. */
 export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in')
     dropSession(userIdOfToken(token) === lastPerson ? 'ended' : 'signed-out')
@@ -283,17 +225,12 @@ export async function beginSession(token: string): Promise<void> {
   await notifyStart('signed-in')
 }
 
-/** Replaces the token of the session by a newer one. */
 export function replaceToken(token: string): void {
   if ($session.get().status === 'out') return
   saveToken(token)
   notifyTabs('changed')
 }
 
-/**
- * Updates the session from the cookie, because another tab may have signed in or out, or the token
- * may have expired.
- */
 function followCookie(): void {
   const token = browserEnvironment().readCookie(cookieName)
   const session = $session.get()
@@ -327,10 +264,7 @@ function saveToken(token: string): void {
   setSession(token, exp)
 }
 
-/**
- * Returns the time of the server's clock in milliseconds since the epoch. This device's clock may
- * be wrong, so the stored clock difference is subtracted from its time.
- */
+// this device's clock may be wrong
 function serverNow(): number {
   const { now, readStored } = browserEnvironment()
   const ahead = Number(readStored(clockKey) ?? 0)
@@ -347,10 +281,7 @@ function setSession(token: string, exp: number): void {
   $session.set({ status: 'in', token })
 }
 
-/**
- * Renews a token that expires soon, and tries again later if that fails. Normally one tab renews
- * the token for all tabs, but the browser may have frozen that tab.
- */
+// normally one tab renews the token for all, but the browser may have frozen it
 async function renewLate(token: string): Promise<void> {
   const user = await api('getOwnAccount', {}).catch(() => undefined)
   if (sessionToken() !== token) return
@@ -375,8 +306,7 @@ function clearSession(end: SessionEnd): void {
 }
 
 /**
- * Ends the session in all tabs of this browser. Also deletes what the browser has stored about
- * files: the names of verified files and the unfinished uploads. Does not call the server.
+ * Also deletes the names of verified files and the unfinished uploads. Does not call the server.
  */
 export async function endSessionInBrowser(): Promise<void> {
   clearSession('signed-out')

@@ -18,30 +18,18 @@ import {
 } from './sessions.ts'
 import { joinTabGroup, type TabGroupMembership } from './tab-leader.ts'
 
-/**
- * The person who is signed in. Undefined while nobody is signed in, and until the API has answered.
- */
+/** Undefined while nobody is signed in, and until the API has answered. */
 export const $user = personalAtom<OwnAccount | undefined>(undefined)
 
-/**
- * Why the API refuses the person: their account, or the whole company, is disabled. Undefined if
- * the API has not refused them.
- */
+/** Set when the API refuses the person, because their account or the whole company is disabled. */
 export const $disabledState = personalAtom<DisabledState | undefined>(undefined)
 
 const refreshMs = 30_000
-/**
- * Storage key of the features, permissions and language of the person. `boot.js` reads them before
- * the first paint, to show the right entries of the menu and the right language.
- */
+// `boot.js` reads features, permissions and language before the first paint
 const snapshotKey = 'vidimus:user'
 
-/**
- * Whether the person has just signed in. The page that opens next is in their language, so the
- * present page need not change.
- */
+// the page that opens after signing in is in the person's language, so this one need not change
 let isArriving = false
-/** Number of changes to the account that this tab has made. */
 let changes = 0
 let tabs: TabGroupMembership | undefined
 let isLeading = false
@@ -51,13 +39,12 @@ let stopWake: () => void = () => {}
 addSessionStartListener(begin)
 addSessionEndListener(end)
 
-/** Returns whether the person has the feature or permission `name`: `deposit`, `admin`. */
+/** `name`: `deposit`, `admin` */
 export function hasFeatureOrPermission(name: string): boolean {
   const user = $user.get()
   return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
 }
 
-/** Saves the language in the person's account. Does nothing if nobody is signed in. */
 export async function saveLanguageToAccount(locale: Locale): Promise<void> {
   if ($session.get().status !== 'in') return
   await change({ locale })
@@ -65,8 +52,8 @@ export async function saveLanguageToAccount(locale: Locale): Promise<void> {
 }
 
 /**
- * Returns the person's language: the one that they picked in this browser and that is not saved
- * yet, or else that of their account. Undefined while the person is unknown or has no language.
+ * The language that the person picked in this browser and that is not saved yet, or else that of
+ * their account.
  */
 export function localeOfPerson(): Locale | undefined {
   const user = $user.get()
@@ -74,12 +61,11 @@ export function localeOfPerson(): Locale | undefined {
   return isLocale(locale) ? locale : undefined
 }
 
-/** Returns the language that the present page should have. Undefined if it need not change. */
+/** Undefined if the page need not change. */
 export function localeToFollow(): Locale | undefined {
   return isArriving ? undefined : localeOfPerson()
 }
 
-/** Changes the name of the signed-in person. */
 export async function changeUsername(username: string): Promise<void> {
   await change({ username })
 }
@@ -123,10 +109,7 @@ function end(): void {
   browserEnvironment().store(snapshotKey, undefined)
 }
 
-/**
- * Gives account and browser the same language. The account gets the language that was picked in
- * this browser, or, if it has none, that of the page. The shell then shows the page in it.
- */
+// an account without a language gets that of the page
 async function settleLocale({ locale }: OwnAccount): Promise<void> {
   const wanted = localeOfPerson() ?? pageLocale()
   saveLanguageCookie(wanted)
@@ -154,11 +137,7 @@ function refreshNow(): void {
   void refreshUser()
 }
 
-/**
- * Loads the data of the signed-in person now. If the API refuses because the account or the company
- * is disabled, sets `$disabledState`. Ignores every other error, because the next periodic load
- * tries again.
- */
+/** Ignores errors other than a disabled account or company: the next periodic load tries again. */
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
   const session = sessionGeneration()
@@ -177,8 +156,7 @@ export async function refreshUser(): Promise<void> {
 }
 
 /**
- * Returns the data of the signed-in person as the server has it now, and shows nothing of it: the
- * page keeps its language in the middle of what the person does.
+ * Shows nothing of the answer: the page keeps its language in the middle of what the person does.
  */
 export async function fetchOwnAccount(): Promise<OwnAccount> {
   const session = sessionGeneration()
@@ -187,10 +165,7 @@ export async function fetchOwnAccount(): Promise<OwnAccount> {
   return user
 }
 
-/**
- * Shows new data of the person. The leading tab also sends the data to the other tabs. A new token
- * is not sent, because the other tabs read it from the cookie.
- */
+// the other tabs read a new token from the cookie
 function publish({ access_token, ...user }: OwnAccount): void {
   show(user)
   tabs?.send(user)
@@ -201,10 +176,7 @@ function renew({ access_token }: Pick<OwnAccount, 'access_token'>): void {
   if (access_token) replaceToken(access_token)
 }
 
-/**
- * Shows the data of the person. Stores what `boot.js` reads before it sets `$user`, because
- * `boot.js` reads it as soon as `$user` changes.
- */
+// `boot.js` reads what is stored as soon as `$user` changes
 function show(user: OwnAccount): void {
   const { features, permissions, locale } = user
   browserEnvironment().store(snapshotKey, JSON.stringify({ features, permissions, locale }))

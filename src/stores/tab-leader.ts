@@ -1,44 +1,37 @@
 import type { BrowserEnvironment } from './environment.ts'
 
 /**
- * This tab's membership in the group of all tabs of the browser. One tab, the leader, does the work
- * for all and sends messages to the others, the followers.
+ * Of all tabs of the browser, the leader does the work for all and sends messages to the followers.
  */
 export interface TabGroupMembership {
-  /** Sends a message from the leader to the followers. Does nothing in a follower. */
+  /** Does nothing in a follower. */
   send(news: unknown): void
   leave(): void
 }
 
 interface TabGroupOptions {
-  /** Name of the lock and of the channel: `vidimus:stream:docs.acme.fr:<user>`. */
+  /** Of the lock and the channel: `vidimus:stream:docs.acme.fr:<user>` */
   name: string
   environment: Pick<
     BrowserEnvironment,
     'now' | 'after' | 'openChannel' | 'requestLock' | 'isVisible' | 'onWake' | 'onHide'
   >
-  /** Runs when this tab becomes the leader. Returns the function that stops its work. */
+  /** Returns the function that stops the leader's work. */
   lead: () => () => void
-  /** Runs when this tab becomes a follower, because another tab is the leader. */
   follow: () => void
-  /** Runs in followers for each message from the leader. */
   onNews: (news: unknown) => void
   /** Returns the message that the leader sends to a tab that has just joined. */
   snapshot: () => unknown
 }
 
-/**
- * A leader that has sent nothing for this many milliseconds counts as frozen or closed. Normally it
- * sends a message every 15 to 30 seconds.
- */
+// normally a leader sends a message every 15 to 30 seconds
 const silenceMs = 40_000
 
 type Message = { from: 'leader'; news: unknown } | { from: 'follower' }
 
 /**
- * Joins the group of the tabs of this browser that use the same `name`. The tab that holds the
- * browser's lock of this name is the leader. A visible follower takes the lock from a leader that
- * has sent no message for too long. Pages in the browser's back/forward cache do not take part.
+ * The tab that holds the browser's lock `name` leads. A visible follower takes the lock from a
+ * silent leader. Pages in the back/forward cache do not take part.
  */
 export function joinTabGroup({
   name,
@@ -96,10 +89,7 @@ export function joinTabGroup({
     stop?.()
   }
 
-  /**
-   * Waits until the leader has been silent for too long, then takes over. A hidden tab does not
-   * take over; it checks again later, because it may have become visible.
-   */
+  // a hidden tab checks again later, because it may have become visible
   function watch(): void {
     stopWatch()
     stopWatch = after(Math.max(lastNewsAt + silenceMs - now(), 1000), () => {
@@ -139,10 +129,7 @@ export function joinTabGroup({
   }
 }
 
-/**
- * Returns whether a message from another tab has the format of this release. The other tab may run
- * another release of the page.
- */
+// the other tab may run another release of the page
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false
   return value.from === 'follower' || (value.from === 'leader' && 'news' in value)

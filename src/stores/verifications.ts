@@ -21,15 +21,11 @@ export type VerificationState =
   | { step: 'done'; answer: VerificationResult }
   | { step: 'failed'; error: AppError }
 
-/** The verification of one file or fingerprint. */
 export interface Verification {
   id: number
-  /** Number of the batch. Files that were dropped or pasted together have the same number. */
+  /** Files that were dropped or pasted together have the same number. */
   batch: number
-  /**
-   * What is verified: a file, or a pasted fingerprint. The `name` of a fingerprint is the file name
-   * in the pasted list, if any.
-   */
+  /** The `name` of a fingerprint is the file name in the pasted list, if any. */
   subject: 'file' | 'fingerprint'
   name: string | undefined
   size: number | undefined
@@ -37,23 +33,15 @@ export interface Verification {
   state: VerificationState
 }
 
-/** Why the verifications are paused, and when they continue automatically. */
 export interface VerificationPause {
   error: AppError
-  /** Time at which the pause ends, in milliseconds since the epoch. */
   until: number
 }
 
-/**
- * The verifications since the page was loaded, newest batch first. Within a batch, they are in the
- * order of the chosen files or of the pasted list.
- */
+/** Newest batch first. Within a batch, in the order of the chosen files or of the pasted list. */
 export const $verifications = personalAtom<readonly Verification[]>([], 'person')
 
-/**
- * Number of the batch whose results are shown in place of the drop zone. Undefined while the drop
- * zone is shown.
- */
+/** The batch whose results are shown in place of the drop zone. */
 export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
 export const $verificationRetryPause = personalAtom<VerificationPause | undefined>(
@@ -61,33 +49,18 @@ export const $verificationRetryPause = personalAtom<VerificationPause | undefine
   'person'
 )
 
-/**
- * The files of the verifications that have no result yet, by the id of the verification. Only the
- * fingerprints of the files leave the device.
- */
+// only the fingerprints of the files leave the device
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
-/**
- * Maximum number of fingerprints that a signed-in person sends in one call. The server accepts
- * more, but larger groups would delay the first results.
- */
+// the server accepts more, but larger groups would delay the first results
 const groupSize = 100
-/**
- * Maximum pause in seconds. If a quota would require a longer pause, the verifications fail
- * instead, because nobody keeps the page open for so long.
- */
+// nobody keeps the page open for longer, so a longer pause is an error
 const maxPauseSeconds = 86_400
-/**
- * Milliseconds between two tries while the network or the service is unreachable, after the delays
- * of `retryDelayMs()` are used up.
- */
+// after the delays of `retryDelayMs()` are used up
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
-/**
- * Promise of the last call. Each call waits for the one before it, so a pause between two tries
- * delays the calls of all batches.
- */
+// each call waits for the one before it, so a pause delays the calls of all batches
 let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
@@ -103,10 +76,7 @@ addSessionStartListener(() => {
   )
 })
 
-/**
- * Loads the code that verifications need, so that files can be chosen without a network. The
- * verifications continue when it returns.
- */
+/** Loads the code that verifications need, so that files can be chosen without a network. */
 export async function prepareVerifications(): Promise<void> {
   await browserEnvironment()
     .prepareHashing()
@@ -115,7 +85,7 @@ export async function prepareVerifications(): Promise<void> {
     })
 }
 
-/** Verifies files as one batch. Returns when each has a result or an error, or was stopped. */
+/** Returns when each file has a result or an error, or was stopped. */
 export async function verifyFiles(chosen: readonly File[]): Promise<void> {
   const batch = addBatch(
     chosen.map(file => ({
@@ -132,10 +102,7 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
   await run(batch)
 }
 
-/**
- * Starts to verify the fingerprints in a text, and returns what the text contains. If it contains
- * no fingerprint, hides the results that are shown.
- */
+/** Returns what the text contains. If it has no fingerprint, hides the results that are shown. */
 export function startVerifyingFingerprintsIn(text: string): PastedFingerprints {
   const read = findFingerprints(text)
   const known = ({ sha256, name }: NamedFingerprint) =>
@@ -156,30 +123,21 @@ function addBatch(given: readonly Omit<Verification, 'id' | 'batch' | 'state'>[]
   return batch
 }
 
-/** Hides the results and shows the drop zone again. The results stay in `$verifications`. */
 export function hideVerificationResults(): void {
   $shownBatch.set(undefined)
 }
 
-/**
- * Returns whether a verification was stopped, or has failed and may succeed when it is repeated.
- * Empty and unreadable files would fail again.
- */
+// empty and unreadable files would fail again
 export function canRetry({ state }: Verification): boolean {
   if (state.step === 'stopped') return true
   if (state.step !== 'failed') return false
   return state.error.code !== 'file_empty' && state.error.code !== 'file_unreadable'
 }
 
-/** Returns whether a verification still waits for its result. */
 export function isAwaitingResult({ state }: Verification): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
-/**
- * Retries, as one batch, all verifications that were stopped, and those that failed but may succeed
- * now.
- */
 export async function retryVerifications(): Promise<void> {
   await restartChecks(canRetry)
 }
@@ -190,7 +148,6 @@ async function restartChecks(isMeant: (check: Verification) => boolean): Promise
   await run(meant)
 }
 
-/** Stops all verifications that have no result yet. They can be retried. */
 export function stopVerifications(): void {
   for (const { id } of $verifications.get().filter(isAwaitingResult)) {
     running.get(id)?.abort()
@@ -199,22 +156,17 @@ export function stopVerifications(): void {
   endPause()
 }
 
-/** Stops a verification and removes it from the list. */
 export function removeVerification(id: number): void {
   running.get(id)?.abort()
   drop(id)
   if (!$verifications.get().some(isAwaitingResult)) endPause()
 }
 
-/** Stops all verifications and empties the list. */
 export function clearVerifications(): void {
   for (const { id } of $verifications.get()) removeVerification(id)
 }
 
-/**
- * Hashes all files of a batch. Sends the fingerprints in groups, each as soon as it is full, so
- * that a batch takes few calls.
- */
+// sends each group as soon as it is full, so that a batch takes few calls
 async function run(batch: readonly Verification[]): Promise<void> {
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
@@ -242,12 +194,7 @@ interface Question {
   sha256: string
 }
 
-/**
- * Returns the id of the verification and the fingerprint of its file. Hashes the file if the
- * fingerprint is not known yet. If the file is empty or hashing fails, records the error and
- * returns undefined. If the verification is stopped or removed, returns undefined and records no
- * error.
- */
+// an error is recorded; a verification that was stopped or removed has none
 async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }
   const file = files.get(id)
@@ -274,11 +221,7 @@ async function fingerprint({ id, sha256 }: Verification): Promise<Question | und
   }
 }
 
-/**
- * Calls the server until all fingerprints of the group have results, with pauses between tries. If
- * an error cannot be resolved by waiting, records it for the remaining fingerprints. Returns the
- * error only if other groups would also get it (401 or 429), otherwise undefined.
- */
+// returns an error only if other groups would also get it (401 or 429)
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
   for (;;) {
@@ -303,10 +246,7 @@ async function askAll(group: readonly Question[]): Promise<AppError | undefined>
   }
 }
 
-/**
- * Returns the milliseconds until the next try, or undefined for an error that waiting does not
- * resolve.
- */
+// undefined: waiting does not resolve the error
 function pauseAfter(error: AppError, failures: number): number | undefined {
   const { code, status, retryAfter } = error
   if (status === 429) {
@@ -319,10 +259,6 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
   return Math.max(ms ?? steadyRetryMs, (retryAfter ?? 0) * 1000)
 }
 
-/**
- * Waits `ms` milliseconds. Returns earlier when the verifications are stopped or the person signs
- * in. After the error `offline`, also returns when the network returns or the page becomes visible.
- */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { after, now, onWake } = browserEnvironment()
@@ -339,7 +275,6 @@ function pause(error: AppError, ms: number): Promise<void> {
   return promise
 }
 
-/** Sends the group in one call. Returns undefined on success, or the error if the call failed. */
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
@@ -370,15 +305,11 @@ function settle(id: number, answer: VerificationResult): void {
   change(id, { state: { step: 'done', answer } })
 }
 
-/** Records the error of a verification, unless it was stopped meanwhile. */
 function fail(id: number, error: AppError): void {
   if (stateOf(id)?.step !== 'stopped') change(id, { state: { step: 'failed', error } })
 }
 
-/**
- * Shows how many percent of a file have been hashed, unless the verification was stopped. Does
- * nothing if this number is shown already, because a large file reports thousands of times.
- */
+// a large file reports thousands of times
 function progress(id: number, percent: number): void {
   const state = stateOf(id)
   if (state?.step === 'stopped') return

@@ -5,23 +5,16 @@ import { addSessionStartListener, signedInUserId, verifiedFileNamesStorageKey } 
 type Names = readonly string[]
 
 /**
- * Names of the files that the person has verified in this browser, by the id of the request in the
- * history. They are never sent, and signing out deletes them.
+ * By the id of the request in the history. The names are never sent, and signing out deletes them.
  */
 export const $verifiedFileNamesByRequest = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
-/**
- * Maximum number of stored names, because browsers store only a few megabytes. The oldest names are
- * deleted first.
- */
+// browsers store only a few megabytes
 const maxNames = 5000
 
 addSessionStartListener(() => $verifiedFileNamesByRequest.set(readNames()))
 
-/**
- * Stores the names of the files that the signed-in person has verified with one call. `requestId`
- * is the id of the call's history entry.
- */
+/** `requestId` is the id of the call's history entry. */
 export function rememberFileNames(requestId: string, names: Names): void {
   const person = signedInUserId()
   if (person === undefined || names.length === 0) return

@@ -3,10 +3,6 @@ import { browserEnvironment } from '../environment.ts'
 import { api, endSessionInBrowser } from '../sessions.ts'
 import type { Credentials } from './accounts.ts'
 
-/**
- * Changes the password of the signed-in person. Registers the signing key derived from the new
- * password `next` in place of the one derived from the current `password`.
- */
 export async function changePassword(
   input: Credentials & { next: string; keepsKeys: boolean }
 ): Promise<void> {
@@ -15,11 +11,7 @@ export async function changePassword(
   await api('changePassword', { ...proofs, ...(keepsKeys && { keep_api_keys: true }) })
 }
 
-/**
- * Requests a change of the e-mail to `next`. Sends a new signing key, too, because the key is
- * derived from e-mail and password. Returns how the link that confirms the new address is
- * delivered.
- */
+// the key is derived from e-mail and password, so a new one is sent, too
 export async function requestEmailChange(
   input: Credentials & { next: string }
 ): Promise<LinkDelivery> {
@@ -29,10 +21,7 @@ export async function requestEmailChange(
   return delivery ?? 'mail'
 }
 
-/**
- * Deletes the account and ends the session. `company` is the name of the company, which its only
- * administrator has typed.
- */
+/** `company` is the company's name, which its only administrator has typed. */
 export async function deleteOwnAccount({
   email,
   password,

@@ -22,10 +22,6 @@ export async function signIn({ email, password }: Credentials): Promise<void> {
   }
 }
 
-/**
- * Returns the e-mail and password of the demonstration's public account. Returns undefined if there
- * is no such account or if loading it fails.
- */
 export async function findDemoAccount(): Promise<Credentials | undefined> {
   try {
     return (await api('getDemoAccount', {})).account
@@ -35,10 +31,6 @@ export async function findDemoAccount(): Promise<Credentials | undefined> {
   }
 }
 
-/**
- * Creates an account with the signing key derived from e-mail and password, then signs in with this
- * key.
- */
 export async function signUp(
   input: Credentials & { username: string; locale: Locale }
 ): Promise<void> {
@@ -50,15 +42,10 @@ export async function signUp(
 
 interface NewKey extends Credentials {
   purpose: Exclude<PublicKeyPurpose, 'rekey' | 'email'>
-  /** Token from a mailed link. It proves that the person may register a new key. */
   token?: string
 }
 
-/**
- * Derives a signing key from e-mail and password. Calls `register` with a JWT that contains the
- * public key and proves possession of the private key. Then signs in with the key. Returns the
- * result of `register`.
- */
+/** `register` gets a JWT that contains the public key and proves possession of the private key. */
 export async function registerKeyAndSignIn<Made>(
   { email, password, purpose, token }: NewKey,
   register: (public_key_jwt: string) => Promise<Made>

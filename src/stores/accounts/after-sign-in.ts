@@ -5,9 +5,8 @@ import { canReturnAfterSignIn } from '../routes.ts'
 import { $user, localeOfPerson } from '../signed-in-user.ts'
 
 /**
- * Returns the address to open after signing in, in the person's language: the page in the parameter
- * `redirect`, else the home page. For a sign-up whose e-mail is not confirmed yet, returns
- * `/verify-account`, which continues to that page.
+ * The page in the parameter `redirect`, else the home page. People whose e-mail is not confirmed
+ * first get `/verify-account`.
  */
 export function addressAfterSignIn(): string {
   const { protocol, host, search } = browserEnvironment().pageLocation()

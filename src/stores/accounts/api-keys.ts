@@ -4,17 +4,12 @@ import { withPasswordConfirmation } from '../confirmation.ts'
 import { createListStore } from '../lists/lists.ts'
 import { api, type CallInput } from '../sessions.ts'
 
-/**
- * Whose API keys are shown: those of the signed-in person if neither is given, of a company, or of
- * a person of that company. Calls for the own keys name no company, because these keys belong to
- * the person's own company, even while the person administers another one.
- */
+// calls for the own keys name no company: it may not be the one that the person administers
 export interface KeyOwner {
   company?: string | undefined
   person?: string | undefined
 }
 
-/** The API keys that the page shows. */
 export const apiKeyList = createListStore<ApiKey>((_query, _page, owner) => {
   const [company = '', person = ''] = owner.split(' ')
   const limit = maxApiKeysPerOwner
@@ -28,10 +23,6 @@ export async function loadApiKeys({ company = '', person = '' }: KeyOwner): Prom
   await apiKeyList.open(`${company} ${person}`.trim(), {})
 }
 
-/**
- * Creates an API key of the company with the id `company` or, if `company` is undefined, of the
- * signed-in person. Returns the key with its secret, which the server never returns again.
- */
 export async function createApiKey(
   company: string | undefined,
   input: CallInput<'createApiKey'> & { group_id: string | undefined }
@@ -50,7 +41,6 @@ export async function createApiKey(
   return made
 }
 
-/** Lets an API key end a year from now. */
 export async function renewApiKey(company: string | undefined, id: string): Promise<void> {
   await withPasswordConfirmation('renewApiKey', () =>
     company === undefined
@@ -60,7 +50,7 @@ export async function renewApiKey(company: string | undefined, id: string): Prom
   await loadApiKeys({ company })
 }
 
-/** Revokes an API key of an owner. Does nothing if the key is revoked already. */
+/** Does nothing if the key is revoked already. */
 export async function revokeApiKey({ company = '', person }: KeyOwner, id: string): Promise<void> {
   await apiKeyList.remove(id, () => {
     if (person !== undefined) return api('deleteUserApiKey', { id: person, keyId: id }, { company })

@@ -4,15 +4,15 @@ import { $verifiedFileNamesByRequest } from '../verified-file-names.ts'
 
 export interface OwnDataExportOptions {
   signal: AbortSignal
-  /** `count` is the number of history entries (requests) loaded so far. */
+  /** `count`: the history entries loaded so far. */
   onProgress: (count: number) => void
 }
 
 type Export = CallOutput<'exportOwnData'>
 
 /**
- * Returns all data of the signed-in person as one JSON file. Adds the names of verified files,
- * which only this browser knows. Throws `unauthenticated` if the session ends meanwhile.
+ * Adds the names of verified files, which only this browser knows. Throws `unauthenticated` if the
+ * session ends meanwhile.
  */
 export async function fetchOwnData({ signal, onProgress }: OwnDataExportOptions): Promise<Blob> {
   const session = sessionGeneration()

@@ -2,13 +2,11 @@ import type { Session } from '../../contract/sessions.ts'
 import { createListStore } from '../lists/lists.ts'
 import { api } from '../sessions.ts'
 
-/** The sessions of the person in all browsers. */
 // the API returns the 100 that were used last; all others end with them by `signOutEverywhere()`
 export const sessionList = createListStore<Session>(() => api('listSessions', {}))
 
 export const loadSessions = () => sessionList.open('', {})
 
-/** Ends a session of the person in another browser, if it has not ended yet. */
 export async function endSession(id: string): Promise<void> {
   await sessionList.remove(id, () => api('endSession', { id }))
   await loadSessions()

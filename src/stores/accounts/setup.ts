@@ -6,10 +6,9 @@ import { createCallRetrier } from '../retries.ts'
 import { api } from '../sessions.ts'
 import { registerKeyAndSignIn } from './accounts.ts'
 
-/** The company with example data that a new installation contains. */
 export interface DemoCompany {
   address: string
-  /** The account with which anybody can try the demonstration. Its password is public. */
+  // its password is public
   account?: { email: string; password: string } | undefined
 }
 
@@ -17,15 +16,14 @@ export type SetupState =
   | { status: 'loading' }
   | { status: 'open'; company: string; demo: DemoCompany | undefined }
   /**
-   * Setup is not possible: an operator exists already, or the host does not belong to the company
-   * that runs the installation.
+   * An operator exists already, or the host does not belong to the company that runs the
+   * installation.
    */
   | { status: 'over' }
   | { status: 'failed'; error: AppError }
 
 export const $setup = atom<SetupState>({ status: 'loading' })
 
-/** Loads into `$setup` whether the installation still needs its first operator. */
 export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
   try {
@@ -49,10 +47,7 @@ interface FirstOperator {
   locale: Locale
 }
 
-/**
- * Creates the first operator and signs in. Returns what happened to the demonstration: there was
- * `none`, it was `removed`, or it was `kept`, by choice or because removing it failed.
- */
+/** Returns what happened to the demonstration. It is also `kept` if removing it failed. */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
   const key = { email: input.email, password, purpose: 'signup' } as const

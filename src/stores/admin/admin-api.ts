@@ -11,8 +11,8 @@ import {
 } from '../sessions.ts'
 
 /**
- * Calls the API for the company in the address of the page. If the server requires the password
- * again, asks for it and repeats the call.
+ * Calls the API for the company in the address of the page. Asks for the password if the call needs
+ * it.
  */
 export function callAdminApi<Name extends CallName>(
   name: Name,
@@ -25,20 +25,13 @@ export function callAdminApi<Name extends CallName>(
   return withPasswordConfirmation(name, () => api(name, input, sent))
 }
 
-/**
- * Returns the id of the company in the page's address, such as `/en/admin/{company}/groups`. Empty
- * if the address contains none.
- */
+/** Empty if the address contains none. */
 export function companyIdOfPage(): string {
   const params: Record<string, string> = $route.get()?.params ?? {}
   return params['company'] ?? ''
 }
 
-/**
- * Creates a function `startLoad` with which a store drops outdated responses:
- * `const isLatest = startLoad(); const data = await load(); if (isLatest()) show(data)`.
- * `isLatest()` returns false once `startLoad()` has been called again or the session has ended.
- */
+/** `const isLatest = startLoad(); const data = await load(); if (isLatest()) show(data)` */
 export function createLatestLoadTracker(): () => () => boolean {
   let loads = 0
   return () => {
@@ -48,7 +41,6 @@ export function createLatestLoadTracker(): () => () => boolean {
   }
 }
 
-/** Makes a call and returns its result, or the `AppError` with which it fails. */
 export async function resultOrError<Value>(call: () => Promise<Value>): Promise<Value | AppError> {
   try {
     return await call()

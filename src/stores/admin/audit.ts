@@ -3,7 +3,7 @@ import { pageLocale } from '../environment.ts'
 import { createListStore } from '../lists/lists.ts'
 import { callAdminApi } from './admin-api.ts'
 
-/** The filters of the audit log. `from` and `to` are times in ISO 8601. */
+// `from` and `to` are times in ISO 8601
 export interface AuditFilter {
   person?: string
   target?: string
@@ -12,7 +12,6 @@ export interface AuditFilter {
   to?: string
 }
 
-/** The audit log of a company. `open()` takes the id of the company. */
 export const auditList = createListStore<AuditLogEntry, AuditFilter>((filter, page, company) =>
   callAdminApi('listAuditEntries', { id: company, locale: pageLocale(), ...page, ...filter })
 )

@@ -9,32 +9,25 @@ import { personalAtom } from '../personal-atoms.ts'
 import { api, type CallInput, type CallOutput, sessionGeneration } from '../sessions.ts'
 import { callAdminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
-/** State of the first page of a company's administration. */
 export type CompanyOverviewState =
   | { status: 'loading' }
-  /** The company does not exist, or the person may not administer it. */
+  // it does not exist, or the person may not administer it
   | { status: 'missing' }
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; company: CompanyDetails; groups: readonly Group[]; hasMoreGroups: boolean }
 
-/** The company and the groups that the first page of the administration shows. */
 export const $companyOverview = personalAtom<CompanyOverviewState>({ status: 'loading' })
 
-/**
- * The company that was loaded last. The banner shows its name to operators who act in a company
- * other than their own.
- */
+// the banner shows its name to operators who act in a company other than their own
 export const $lastLoadedCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
 export interface FirstAdminInvitation {
   company: string
   email: string
   link: string
-  /** Time until which the link works, in milliseconds since the epoch. */
   until: number
 }
 
-/** The link that the operator must pass on to the first administrator of a new company. */
 export const $firstAdminInvitation = personalAtom<FirstAdminInvitation | undefined>(undefined)
 
 export const companySortKeys = ['name', '-name', 'created', '-created'] as const
@@ -45,20 +38,16 @@ export interface CompanyQuery {
   sort?: (typeof companySortKeys)[number]
 }
 
-/** All companies of the installation, for operators. */
 export const companyList = createListStore<ListedCompany, CompanyQuery>((query, page) =>
   api('listCompanies', { ...page, ...query })
 )
 
-/** Maximum number of groups that the server returns in one response. */
+// the most that the server returns in one response
 const mostGroups = 200
 
 const startLoad = createLatestLoadTracker()
 
-/**
- * Loads a company with its first groups into `$companyOverview`. If `$companyOverview` already
- * contains this company, it stays visible meanwhile.
- */
+/** A company that is shown already stays visible meanwhile. */
 export async function loadCompanyOverview(id: string): Promise<void> {
   const before = $companyOverview.get()
   if (before.status !== 'ready' || before.company.id !== id)
@@ -83,9 +72,6 @@ export async function loadCompanyOverview(id: string): Promise<void> {
   $lastLoadedCompany.set(company)
 }
 
-/**
- * Loads a company into `$lastLoadedCompany`. If that fails, `$lastLoadedCompany` stays as it is.
- */
 export async function loadCompanyForBanner(id: string): Promise<void> {
   const session = sessionGeneration()
   const company = await resultOrError(() => callAdminApi('getCompany', { id }, { company: id }))
@@ -94,8 +80,7 @@ export async function loadCompanyForBanner(id: string): Promise<void> {
 }
 
 /**
- * Creates a company and returns it. If the response contains a link for the first administrator,
- * stores the link in `$firstAdminInvitation`. `key` is the idempotency key.
+ * `key` is the idempotency key. A link for the first administrator is in `$firstAdminInvitation`.
  */
 export async function createCompany(
   input: CallInput<'createCompany'>,
@@ -117,10 +102,7 @@ export async function createCompany(
 
 export type CompanyChanges = Partial<Pick<Company, 'name'>>
 
-/**
- * Changes a company if it still has the version that the person has seen. Otherwise throws
- * `changed_meanwhile`.
- */
+/** Throws `changed_meanwhile` if the company does not have this version any more. */
 export async function updateCompany(
   id: string,
   changes: CompanyChanges,
@@ -129,25 +111,19 @@ export async function updateCompany(
   await showAnswer(callAdminApi('updateCompany', { ...changes, id }, { version }))
 }
 
-/** Loads a company again and shows its present state. */
 export function reloadCompany(id: string): Promise<Company> {
   return showAnswer(callAdminApi('getCompany', { id }))
 }
 
-/** Suspends a company, or changes the reason of its suspension. */
 export async function suspendCompany(input: CallInput<'suspendCompany'>): Promise<void> {
   await showAnswer(callAdminApi('suspendCompany', input))
 }
 
-/** Ends the suspension of a company. */
 export async function resumeCompany(id: string): Promise<void> {
   await showAnswer(callAdminApi('resumeCompany', { id }))
 }
 
-/**
- * Shows the company that `call` returns, and returns it. Does not show the company if the page
- * shows another one or a newer version by then.
- */
+// by then, the page may show another company or a newer version
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionGeneration()
   const company = await call
@@ -161,10 +137,7 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
   return company
 }
 
-/**
- * Returns whether an error means that the item in the page's address does not exist or is hidden
- * from the person. This includes `invalid_input`, the server's answer to an id that is not a UUID.
- */
+// `invalid_input` is the answer to an id that is not a UUID
 export function isUnknownOrInvalidIdError({ code }: AppError): boolean {
   return code === 'not_found' || code === 'invalid_input'
 }

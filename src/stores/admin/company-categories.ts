@@ -22,31 +22,25 @@ export interface CategoryQuery {
   sort?: (typeof categorySortKeys)[number]
 }
 
-/** The categories of a company. `open()` takes the id of the company. */
 export const categoryList = createListStore<CategoryDetails, CategoryQuery>(
   (query, page, company) =>
     callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
 )
 
 const category = createShownItem<CategoryDetails>(id => callAdminApi('getCategory', { id }))
-/** The groups whose members may use the category that the page shows. */
 export const categoryGroups = createListStore<Group>((_, page, id) =>
   callAdminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
 
-/** The category that the page shows. */
 export const $category = category.$item
 
-/** Loads a category and the first groups whose members may use it, and shows them. */
 export async function openCategory(id: string): Promise<void> {
   categoryGroups.clear()
   if (await category.open(id)) await categoryGroups.open(id, {})
 }
 
-/** Loads a category again and shows its present state, or that it no longer exists. */
 export const reloadCategory = category.reload
 
-/** Creates a category and returns it. `key` is the idempotency key. */
 export function createCategory(
   input: CallInput<'createCategory'>,
   key: string
@@ -54,10 +48,7 @@ export function createCategory(
   return callAdminApi('createCategory', input, { idempotencyKey: key })
 }
 
-/**
- * Changes a category if it still has the version that the person has seen. Otherwise throws
- * `changed_meanwhile`.
- */
+/** Throws `changed_meanwhile` if the category does not have this version any more. */
 export async function updateCategory(
   id: string,
   changes: CategoryChanges,
@@ -70,13 +61,11 @@ export async function deleteCategory({ id, version }: CategoryDetails): Promise<
   await callAdminApi('deleteCategory', { id }, { version })
 }
 
-/** Lets the members of a group use the category. */
 export async function addGroupToCategory(id: string, group: Group): Promise<void> {
   await callAdminApi('addGroupCategory', { groupId: group.id, category_id: id })
   categoryGroups.put(id, group)
 }
 
-/** Removes a group from the groups whose members may use the category. */
 export async function removeGroupFromCategory(id: string, group: Group): Promise<void> {
   await callAdminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
   categoryGroups.drop(id, group)

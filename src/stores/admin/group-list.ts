@@ -9,12 +9,11 @@ export interface GroupQuery {
   sort?: (typeof groupSortKeys)[number]
 }
 
-/** The groups of a company. `open()` takes the id of the company. */
 export const groupList = createListStore<Group, GroupQuery>((query, page, company) =>
   callAdminApi('listGroups', { id: company, ...page, ...query })
 )
 
-/** Returns the name of a group, or undefined if it cannot be loaded. */
+/** Undefined if it cannot be loaded. */
 export async function fetchGroupName(id: string): Promise<string | undefined> {
   try {
     const known = groupList.$rows.get().find(group => group.id === id)
@@ -26,7 +25,6 @@ export async function fetchGroupName(id: string): Promise<string | undefined> {
 
 const mostOnPage = 200
 
-/** Returns all groups of the company that match the query. Loads them page by page. */
 export async function fetchAllGroups(query: GroupQuery): Promise<Group[]> {
   const company = companyIdOfPage()
   const groups: Group[] = []

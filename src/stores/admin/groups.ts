@@ -11,18 +11,14 @@ export type GroupChanges = Omit<CallInput<'updateGroup'>, 'id'>
 
 const group = createShownItem<Group>(id => callAdminApi('getGroup', { id }))
 
-/** The group that the page shows. */
 export const $group = group.$item
-/** The members of that group. `q`: words of the name or e-mail. */
 export const groupMembers = createListStore<Member, { q?: string }>((query, page, id) =>
   callAdminApi('listUsers', { id: companyIdOfPage(), group: id, ...page, ...query })
 )
-/** The categories that the members of that group may use. */
 export const groupCategories = createListStore<Category>((_, page, id) =>
   callAdminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
 
-/** Loads a group with its first members and its categories. */
 export async function openGroup(id: string): Promise<void> {
   groupMembers.clear()
   groupCategories.clear()
@@ -30,18 +26,14 @@ export async function openGroup(id: string): Promise<void> {
     await Promise.all([groupMembers.open(id, {}), groupCategories.open(id, {})])
 }
 
-/** Loads a group again and shows its present state, or that it no longer exists. */
 export const reloadGroup = group.reload
 
-/** Creates a group and returns it. `key` is the idempotency key. */
+/** `key` is the idempotency key. */
 export function createGroup(input: CallInput<'createGroup'>, key: string): Promise<Group> {
   return callAdminApi('createGroup', input, { idempotencyKey: key })
 }
 
-/**
- * Changes a group if it still has the version that the person has seen. Otherwise throws
- * `changed_meanwhile`.
- */
+/** Throws `changed_meanwhile` if the group does not have this version any more. */
 export async function updateGroup(
   id: string,
   changes: GroupChanges,
@@ -64,17 +56,12 @@ export async function removeGroupMember(id: string, member: Member): Promise<voi
   if (groupMembers.drop(id, member)) refreshMemberCount(id)
 }
 
-/** The result of adding one person to a group by e-mail. */
 export interface MemberAdditionResult {
   email: string
   error?: AppError | undefined
 }
 
-/**
- * Adds people of the company by their e-mails, one after the other. Returns one result per e-mail:
- * if adding the person fails, the result has the error, and the others are still added.
- * `onProgress` gets the number of e-mails processed so far.
- */
+/** One after the other. If one fails, its result has the error, and the others are still added. */
 export async function addGroupMembers(
   id: string,
   emails: readonly string[],
@@ -111,10 +98,7 @@ export async function removeCategoryFromGroup(id: string, category: Category): P
   groupCategories.drop(id, category)
 }
 
-/**
- * Loads the group again, because its number of members has changed. Ignores a failure, because the
- * next load corrects the number.
- */
+// the next load corrects the number
 function refreshMemberCount(id: string): void {
   reloadGroup(id).catch(() => {})
 }

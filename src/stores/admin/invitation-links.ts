@@ -6,11 +6,7 @@ import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 
-/**
- * The people who get invitation links: either the people with the ids `ids`, or all people who
- * match `filter`. `filter.import` is the id of an import and selects the people in it. `cursor` is
- * the place at which the next call continues. The first call has no `cursor`.
- */
+/** `filter.import` selects the people of an import. The first call has no `cursor`. */
 export type LinkRecipients =
   | { ids: readonly string[] }
   | { filter: MemberFilter & { import?: string }; cursor?: string }
@@ -18,9 +14,8 @@ export type LinkRecipients =
 export interface InvitationLinkFile {
   content: Blob
   count: number
-  /** Time until which all links of the file work, in ISO 8601. */
   until: string
-  /** Present if a call failed: the error, and the people for whom no link was created. */
+  // a call failed; `rest` are the people for whom no link was created
   stopped?: { error: AppError; rest: LinkRecipients }
 }
 
@@ -28,11 +23,7 @@ type Input = CallInput<'createInvitationLinks'>
 
 const columns = ['username', 'email', 'link', 'valid_until'] as const
 
-/**
- * Creates invitation links for those of `people` who have not activated their account yet. Returns
- * the links as a CSV file. If a call fails, returns the links created before, or throws the error
- * if there are none. `onProgress` gets the number of links created so far.
- */
+/** If a call fails, returns the links created before, or throws the error if there are none. */
 export async function createInvitationLinkFile(
   people: LinkRecipients,
   onProgress: (count: number) => void
@@ -68,10 +59,7 @@ export async function createInvitationLinkFile(
   return { content, count: lines.length, until, ...(stopped && { stopped }) }
 }
 
-/**
- * Creates links for as many of `people` as one call allows. Returns the people for whom further
- * calls are needed, or undefined if there are none.
- */
+// returns the people for whom further calls are needed
 async function createNext(
   people: LinkRecipients,
   create: (input: Input) => Promise<string | null>

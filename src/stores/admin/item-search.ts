@@ -4,27 +4,21 @@ import type { Group } from '../../contract/groups.ts'
 import type { Member } from '../../contract/members.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
-// Each function returns at most eight items: for an empty text, the first of its list.
+// each returns at most eight items: for an empty text, the first of its list
 
-/** Returns people of the company whose name or e-mail contains the words of the text. */
 export function findPeople(text: string): Promise<Member[]> {
   return callAdminApi('listUsers', queryOf(text))
 }
 
-/** Returns groups of the company whose name contains the words of the text. */
 export function findGroups(text: string): Promise<Group[]> {
   return callAdminApi('listGroups', queryOf(text))
 }
 
-/** Returns categories of the company whose name contains the words of the text. */
 export function findCategories(text: string): Promise<CategoryDetails[]> {
   return callAdminApi('listCompanyCategories', queryOf(text))
 }
 
-/**
- * Returns companies of the installation whose name contains the words of the text, except the
- * company of the page.
- */
+// all but the company of the page
 export async function findCompanies(text: string): Promise<ListedCompany[]> {
   const { id: present, ...query } = queryOf(text)
   const found = await callAdminApi('listCompanies', query)

@@ -24,7 +24,7 @@ export const memberSortKeys = [
 export type MemberSortKey = (typeof memberSortKeys)[number]
 
 export interface MemberFilter {
-  /** Words that the name or e-mail of the person contains, or the id of the person. */
+  /** Words of the name or e-mail, or the id of the person. */
   q?: string
   state?: MemberState
   group?: string
@@ -35,17 +35,14 @@ export interface MemberQuery extends MemberFilter {
   sort?: MemberSortKey
 }
 
-/** The people of a company. `open()` takes the id of the company. */
 export const memberList = createListStore<Member, MemberQuery>((query, page, company) =>
   callAdminApi('listUsers', { id: company, ...page, ...query })
 )
 
-/** Returns the filter of a query, without its sort order. */
 export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {
   return filter
 }
 
-/** Returns how many people match the filter. */
 export async function countMembers(filter: MemberFilter): Promise<number> {
   // a dry run changes nothing, whatever its action is
   const { matching = 0 } = await callAdminApi('changeUsers', {
@@ -56,29 +53,20 @@ export async function countMembers(filter: MemberFilter): Promise<number> {
   return matching
 }
 
-/**
- * Maximum number of people that one call changes. A copy of `maxBulkPeople`, so that the page need
- * not load the contract.
- */
+// a copy of `maxBulkPeople`, so that the page need not load the contract
 export const maxPeoplePerCall = 200
 
 export interface BulkMemberChange {
   action: BulkAction
-  /**
-   * Id of the company that the people belong to. The page may show another company while the change
-   * runs.
-   */
+  // the page may show another company while the change runs
   company: string
   group?: { id: string; name: string }
   reason?: DisabledReason
-  /**
-   * Why people were disabled, by the id of the person. The change `enable` fills this map, so that
-   * undoing it can disable each person for the old reason again.
-   */
+  // `enable` fills this map, so that undoing it can disable each person for the old reason again
   reasons: Map<string, DisabledReason>
 }
 
-/** The store of the running bulk change to people. If none is running, it contains the last one. */
+/** If none is running, it contains the last one. */
 export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
   limit: maxPeoplePerCall,
   async send(change, { ids, ...others }, key) {
@@ -108,7 +96,7 @@ export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
   }
 })
 
-/** Returns the change that undoes `change`. Undefined for a change that cannot be undone. */
+/** Undefined for a change that cannot be undone. */
 export function inverseChange(change: BulkMemberChange): BulkMemberChange | undefined {
   const { company, group, reasons } = change
   const kept = { company, reasons }
@@ -126,10 +114,7 @@ export function inverseChange(change: BulkMemberChange): BulkMemberChange | unde
   }
 }
 
-/**
- * Returns the names of people by id. Leaves out people whose name cannot be loaded, for example
- * because they were deleted.
- */
+/** Leaves out people whose name cannot be loaded, for example because they were deleted. */
 export async function fetchMemberNames(ids: readonly string[]): Promise<Map<string, string>> {
   const known = new Map(memberList.$rows.get().map(member => [member.id, personName(member)]))
   const company = companyIdOfPage()

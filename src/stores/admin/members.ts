@@ -15,46 +15,35 @@ type Invitation = Exclude<CallInput<'createUser'>, { public_key_jwt: string }>
 export type MemberChanges = Pick<CallInput<'updateMember'>, 'username' | 'locale'>
 export type NamedGroup = Pick<Group, 'id' | 'name'>
 
-/** A link that the administrator must pass on to a person, because no mail server is configured. */
+/** Must be passed on by the administrator, because no mail server is configured. */
 export interface LinkToPassOn {
-  /** Id of the person who needs the link. */
   id: string
   link: string
-  /** Time until which `link` works, in milliseconds since the epoch. */
   until: number
 }
 
-/** A function that undoes a change. It also works after the page has opened another company. */
+/** Also works after the page has opened another company. */
 export type UndoFunction = () => Promise<void>
 
 const member = createShownItem<Member>(id => callAdminApi('getMember', { id }))
 
-/** The person whom the page shows. */
 export const $member = member.$item
 export const $shownMemberUsage = personalAtom<LoadState<{ usage: MemberUsage }>>({
   status: 'loading'
 })
-/**
- * The most recent link that the administrator must pass on to a person. The administrator sees it
- * only on the page about this person.
- */
 export const $linkToPassOn = personalAtom<LinkToPassOn | undefined>(undefined)
 
-/** Maximum number of groups that the server returns in one response. */
+// the most that the server returns in one response
 const mostGroups = 200
 
-/** Loads a person and their usage, and shows them. */
 export async function openMember(id: string): Promise<void> {
   $shownMemberUsage.set({ status: 'loading' })
   if (await member.open(id)) await loadMemberUsage(id)
 }
 
-/** Loads a person again and shows their present state, or that the person no longer exists. */
 export const reloadMember = member.reload
 
-/**
- * Loads the usage of the person whom the page shows. The current figures stay visible meanwhile.
- */
+/** The current figures stay visible meanwhile. */
 export async function loadMemberUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
   const usage = await resultOrError(() => callAdminApi('getUserUsage', { id }))
@@ -63,28 +52,19 @@ export async function loadMemberUsage(id: string): Promise<void> {
   else $shownMemberUsage.set({ status: 'ready', usage })
 }
 
-/**
- * Invites a person and returns the server's response. If the response contains a link, stores the
- * link in `$linkToPassOn`. `key` is the idempotency key.
- */
+/** `key` is the idempotency key. A link in the response is stored in `$linkToPassOn`. */
 export async function inviteUser(input: Invitation, key: string): Promise<MailLinkResult> {
   const invited = await callAdminApi('createUser', input, { idempotencyKey: key })
   keepLink(invited, 'activate')
   return invited
 }
 
-/**
- * Returns the id of the person of the company who has this e-mail, or undefined if there is none.
- */
 export async function findMemberIdByEmail(email: string): Promise<string | undefined> {
   const [found] = await callAdminApi('listUsers', { id: companyIdOfPage(), email, limit: 1 })
   return found?.id
 }
 
-/**
- * Changes a person if the person still has the version that the administrator has seen. Otherwise
- * throws `changed_meanwhile`.
- */
+/** Throws `changed_meanwhile` if the person does not have this version any more. */
 export async function updateMember(
   id: string,
   changes: MemberChanges,
@@ -93,10 +73,6 @@ export async function updateMember(
   await member.change(id, () => callAdminApi('updateMember', { ...changes, id }, { version }))
 }
 
-/**
- * Replaces the permissions of a person. If the server requires it, first asks the signed-in
- * administrator for the administrator's own password.
- */
 export async function setMemberPermissions(
   id: string,
   permissions: Member['permissions'],
@@ -105,7 +81,7 @@ export async function setMemberPermissions(
   await member.change(id, () => callAdminApi('setPermissions', { id, permissions }, { version }))
 }
 
-/** Disables a person. Returns the function that enables the person again. */
+/** Returns the function that enables the person again. */
 export async function disableMember(
   id: string,
   reason: DisabledReason,
@@ -116,10 +92,7 @@ export async function disableMember(
   return async () => void (await enableMember(id, reason, company))
 }
 
-/**
- * Enables a person. Returns the function that disables the person again, for the same `reason` as
- * before.
- */
+/** Returns the function that disables the person again, for the same `reason` as before. */
 export async function enableMember(
   id: string,
   reason: DisabledReason,
@@ -130,15 +103,11 @@ export async function enableMember(
   return async () => void (await disableMember(id, reason, company))
 }
 
-/** Ends all sessions of a person. With `revokesKeys`, also revokes the person's API keys. */
 export async function signOutMember(id: string, revokesKeys: boolean): Promise<void> {
   await callAdminApi('signOutUser', { id, ...(revokesKeys && { revoke_api_keys: true }) })
 }
 
-/**
- * Mails a person the invitation again or, if the person has signed up, the link that confirms the
- * e-mail. If the response contains the link instead, stores it in `$linkToPassOn`.
- */
+/** A link in the response is stored in `$linkToPassOn`. */
 export async function resendInvitationOrVerifyLink({ id, state }: Member): Promise<MailLinkResult> {
   const isWaiting = state === 'waiting'
   const answer = await callAdminApi(isWaiting ? 'resendVerifyLink' : 'resendInvitation', { id })
@@ -150,7 +119,7 @@ export async function deleteMember({ id, version }: Member): Promise<void> {
   await callAdminApi('deleteMember', { id }, { version })
 }
 
-/** Returns the company's default group, which new people join. Undefined if there is none. */
+/** New people join this group. */
 export async function findDefaultGroup(): Promise<Group | undefined> {
   const id = companyIdOfPage()
   let cursor: string | undefined
@@ -167,16 +136,12 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
   }
 }
 
-/** The result of adding a person to a group. */
 export interface AddToGroupResult {
   group: NamedGroup
   error?: AppError | undefined
 }
 
-/**
- * Adds a person to groups, one call after the other. Returns one result per group: if a call fails,
- * its result has the error, and the calls for the other groups are still made.
- */
+/** One after the other. If one fails, its result has the error, and the others are still made. */
 export async function addMemberToGroups(
   id: string,
   groups: readonly NamedGroup[]
@@ -193,7 +158,6 @@ export async function addMemberToGroups(
   return additions
 }
 
-/** Removes a person from a group. Returns the function that adds the person again. */
 export async function removeMemberFromGroup(
   id: string,
   { id: groupId }: NamedGroup
@@ -207,7 +171,6 @@ export async function removeMemberFromGroup(
   }
 }
 
-/** Loads a changed person again if the page still shows this person. Never throws. */
 async function showAgain(id: string): Promise<void> {
   if (!member.watch(id)()) return
   // ignores failures: the page is also correct after the next load

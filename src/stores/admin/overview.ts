@@ -15,28 +15,25 @@ interface Problems<AttentionOfCompany> {
   isStale: boolean
 }
 
-/** What an administrator should act on in one company, such as limits that are nearly reached. */
 export const $attention = personalAtom<
   LoadState<Problems<AttentionOfCompany> & { company: string }>
 >({
   status: 'loading'
 })
 
-/** What operators should act on in all companies. */
 export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AttentionOfAllCompanies>>>({
   status: 'loading'
 })
 
 interface UsageByDay {
-  /** Whose usage it is: `{company id} {group id}`. For a company, the group id is empty. */
+  // `{company id} {group id}`; for a company, the group id is empty
   of: string
   days: readonly UsageDay[]
 }
 
-/** The usage by day that the page shows. */
 export const $usageByDay = personalAtom<LoadState<UsageByDay>>({ status: 'loading' })
 
-/** The periods that a chart of usage can show, in days. */
+// in days
 export const usagePeriods = [30, 90] as const
 export type UsagePeriod = (typeof usagePeriods)[number]
 
@@ -46,10 +43,7 @@ const startCheck = createLatestLoadTracker()
 const startCheckOfAll = createLatestLoadTracker()
 const startLoad = createLatestLoadTracker()
 
-/**
- * Loads `$attention`: what an administrator should act on in the company with the id `company`. A
- * previous result of the same company stays visible meanwhile, even if loading fails.
- */
+/** The previous result of the same company stays visible meanwhile, even if loading fails. */
 export async function loadAttention(company: string): Promise<void> {
   const before = $attention.get()
   const isSame = before.status === 'ready' && before.company === company
@@ -63,10 +57,7 @@ export async function loadAttention(company: string): Promise<void> {
   else $attention.set({ status: 'failed', error: next })
 }
 
-/**
- * Loads `$attentionOfAllCompanies`: what operators should act on. The previous result stays visible
- * meanwhile, even if loading fails.
- */
+/** The previous result stays visible meanwhile, even if loading fails. */
 export async function loadAttentionOfAllCompanies(): Promise<void> {
   const isLatest = startCheckOfAll()
   const next = await resultOrError(() => api('getAttentionOfAllCompanies', {}))
@@ -78,7 +69,6 @@ export async function loadAttentionOfAllCompanies(): Promise<void> {
   else $attentionOfAllCompanies.set({ status: 'failed', error: next })
 }
 
-/** Loads the daily usage of a company, or of one of its groups, into `$usageByDay`. */
 export async function loadUsageByDay(
   company: string,
   group: string | undefined,

@@ -15,18 +15,13 @@ interface Changes {
   entries: readonly AuditLogEntry[]
 }
 
-/** The last changes to the item that the page shows, such as a group, from the audit log. */
 export const $recentChanges = personalAtom<LoadState<Changes>>({ status: 'loading' })
 
 const mostRecent = 5
 
 const startLoad = createLatestLoadTracker()
 
-/**
- * Loads the last changes to the item with the id `target` into `$recentChanges`. If it is a person,
- * also loads the changes that this person made. If the page already shows changes to this item, they
- * stay visible meanwhile.
- */
+/** For a person, also the changes that they made. What is shown stays visible meanwhile. */
 export async function loadRecentChanges(target: string, isPerson: boolean): Promise<void> {
   const before = $recentChanges.get()
   if (before.status !== 'ready' || before.target !== target) {

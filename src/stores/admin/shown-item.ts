@@ -4,17 +4,14 @@ import { sessionGeneration } from '../sessions.ts'
 import { companyIdOfPage } from './admin-api.ts'
 import { isUnknownOrInvalidIdError } from './companies.ts'
 
-/** State of the one item that an administration page shows. */
 export type ItemState<Item> =
   | { status: 'loading' | 'missing' }
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; item: Item }
 
 /**
- * Creates the store of the one item that an administration page shows, such as a person. `load`
- * loads the current state of the item from the server. The store drops late answers about another
- * item, another company or an ended session. It never replaces a newer state of the item by an
- * older one.
+ * Drops late answers about another item, another company or an ended session. Never replaces a
+ * newer state of the item by an older one.
  */
 export function createShownItem<Item extends { version: number }>(
   load: (id: string) => Promise<Item>
@@ -22,13 +19,10 @@ export function createShownItem<Item extends { version: number }>(
   const $item = personalAtom<ItemState<Item>>({ status: 'loading' })
   let shown: string | undefined
   let calls = 0
-  /** The number of the call whose result the page shows. Calls are numbered as they are sent. */
+  // calls are numbered as they are sent
   let shownCall = 0
 
-  /**
-   * Returns a function that tells whether the page still shows the item `id`, in the same session.
-   * Call `watch` before the API call, and the returned function when the answer has arrived.
-   */
+  // call `watch` before the API call, and what it returns when the answer has arrived
   function watch(id: string): () => boolean {
     const [session, company] = [sessionGeneration(), companyIdOfPage()]
     return () => id === shown && session === sessionGeneration() && company === companyIdOfPage()
@@ -71,10 +65,7 @@ export function createShownItem<Item extends { version: number }>(
     watch,
     reload,
 
-    /**
-     * Loads an item and shows it. Returns false if loading fails or if the page has opened another
-     * item meanwhile.
-     */
+    /** Returns false if loading fails or if the page has opened another item meanwhile. */
     async open(id: string): Promise<boolean> {
       shown = id
       const isStillShown = watch(id)

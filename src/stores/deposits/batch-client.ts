@@ -8,10 +8,7 @@ import {
   type UploadSession
 } from '../uploads/http-upload.ts'
 
-/**
- * The result of one file of a batch: the history entry of its new deposit, the entry of an earlier
- * deposit of the same file, or the problem with which the file was refused.
- */
+/** A new deposit, an earlier deposit of the same file, or the problem with which it was refused. */
 export type BatchItemResult = z.output<typeof createDepositBatch.message>['results'][number]
 
 interface BatchFile {
@@ -19,19 +16,13 @@ interface BatchFile {
   bytes: Blob
 }
 
-/**
- * Sends files in one call. Returns one result per file, in the same order. Rejects if the whole
- * call fails. `onProgress` gets the fraction of the body that has been sent, from 0 to 1.
- */
+/** Results are in the order of the files. `onProgress` gets a fraction from 0 to 1. */
 export type SendBatch = (
   files: readonly BatchFile[],
   options: { onProgress: (share: number) => void; signal: AbortSignal }
 ) => Promise<readonly BatchItemResult[]>
 
-/**
- * Creates the function that sends a batch of small files in one HTTP request. If some of the files
- * can no longer be read, they get an error as their result, and the others are sent without them.
- */
+// files that can no longer be read get an error, and the others are sent without them
 export function createBatchClient(session: UploadSession): SendBatch {
   return async (files, { onProgress, signal }) => {
     const send = async (some: readonly BatchFile[]): Promise<readonly BatchItemResult[]> => {

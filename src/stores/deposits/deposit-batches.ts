@@ -15,28 +15,18 @@ export type AcceptedFileResult = Exclude<BatchItemResult, { problem: unknown }>
 interface WaitingFile {
   item: z.input<typeof BatchItem>
   bytes: Blob
-  /**
-   * Aborted when the file is paused or cancelled. It then leaves the queue, or its call stops and
-   * starts again without it. A call that has been sent completely goes on.
-   */
+  /** Aborted when the file is paused or cancelled. A call that has been sent completely goes on. */
   signal: AbortSignal
   onStart: () => void
   onProgress: (bytesSent: number) => void
-  /** Runs when the last byte of the call has been sent. */
   onSent: () => void
-  /**
-   * Runs if the server has accepted the file. All accepted files of a call are reported before any
-   * refused one, because a refusal such as a reached limit pauses the files that are not accepted.
-   */
+  // accepted files come before refused ones, because a refusal may pause those not accepted yet
   onResult: (result: AcceptedFileResult) => void
   resolve: (result: AcceptedFileResult) => void
   reject: (error: unknown) => void
 }
 
-/**
- * Creates the queue that sends small files together in few calls. Files that are added while a call
- * is being sent go with the next call.
- */
+/** Files that are added while a call is being sent go with the next call. */
 export function createDepositBatchQueue(sendBatch: SendBatch) {
   let waiting: WaitingFile[] = []
   let calls = 0
@@ -92,10 +82,7 @@ export function createDepositBatchQueue(sendBatch: SendBatch) {
   }
 
   return {
-    /**
-     * Sends a file in one call with others. Rejects if the file is refused or the whole call fails,
-     * and with `Error('terminated')` if `signal` is aborted before the call has been sent.
-     */
+    /** Rejects with `Error('terminated')` if `signal` is aborted before the call has been sent. */
     send(
       item: WaitingFile['item'],
       bytes: Blob,

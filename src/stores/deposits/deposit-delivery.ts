@@ -16,10 +16,6 @@ import { expectRecord } from './deposit-records.ts'
 type Input = z.input<typeof createDeposit.input>
 type Answer = z.output<typeof createDeposit.output>
 
-/**
- * Lets the server admit a deposit, and brings it the bytes. Those of a small file go along with the
- * question, in one call with others; those of a large file follow in a resumable upload.
- */
 export async function deliver(
   desk: Desk,
   entry: DepositEntry,
@@ -43,12 +39,12 @@ export async function deliver(
   expectRecord(desk, entry)
 }
 
-/** Returns whether the bytes go along in a batch. An admitted deposit continues its own upload. */
+// an admitted deposit continues its own upload
 export function isBatched(desk: Desk, entry: DepositEntry, { bytes }: PreparedFile): boolean {
   return !entry.reserved && entry.category.store === 'file' && bytes.size <= desk.maxBatchedBytes
 }
 
-/** Every try has the same key, so that nothing is admitted twice. */
+// every try has the same key, so that nothing is admitted twice
 async function admit(
   desk: Desk,
   entry: DepositEntry,
@@ -124,19 +120,18 @@ async function upload(
   await retries.run(attempt, { signal, onPause: () => showStart(true) })
 }
 
-/** Stores what the browser needs to continue a deposit after a reload. */
 export function remember(desk: Desk, entry: DepositEntry): void {
   if (entry.prepared) desk.remember(toRememberedUpload(entry, entry.prepared))
 }
 
-/** Cancels what the server has of a deposit. If it has all bytes, expects the record after all. */
+/** If the server has all bytes, expects the record after all. */
 export function takeBack(desk: Desk, entry: DepositEntry): void {
   cancelOnServer(desk, entry).catch(() => {
     // the server ends an incomplete upload after a while, and has no record of what it has refused
   })
 }
 
-/** Takes a deposit back, so that the next try is a new one for the server. */
+/** The next try is a new one for the server. */
 export function startAnew(desk: Desk, entry: DepositEntry): void {
   takeBack(desk, entry)
   resetForNewReservation(entry)

@@ -14,7 +14,6 @@ import { createDepositList } from './deposit-list.ts'
 import type { DepositCategory } from './deposit-states.ts'
 import { createDepositTurns } from './deposit-turns.ts'
 
-/** The functions with which the queue reads and locks files, calls the API and measures time. */
 export interface DepositQueueDependencies extends Pick<TusClient, 'send' | 'getOffset'> {
   hash: (file: Blob, options: WorkerTaskOptions) => Promise<string>
   reduce: (
@@ -31,15 +30,12 @@ export interface DepositQueueDependencies extends Pick<TusClient, 'send' | 'getO
   getRequest: (id: string) => Promise<ProcessedRequest>
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
   forget: (id: string) => void
-  /** Returns the name of a file, including the folders that it was dropped or chosen with. */
+  /** Including the folders that the file was dropped or chosen with. */
   nameOf: (file: File) => string
   handleOf: (file: File) => FileSystemFileHandle | undefined
-  /** With `ask`, the browser may ask for permission, which works only right after a click. */
+  // with `ask`, the browser may ask for permission, which works only right after a click
   openHandle: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
-  /**
-   * Waits until no other tab sends the file with the fingerprint `original`, then locks it for this
-   * tab. Returns the function that releases the lock. Aborting `signal` releases it, too.
-   */
+  // other tabs may send the same file; aborting `signal` also releases the lock
   lockFile: (original: string, signal: AbortSignal) => Promise<() => void>
   now: () => number
   random: () => number
@@ -48,10 +44,7 @@ export interface DepositQueueDependencies extends Pick<TusClient, 'send' | 'getO
 
 export type Desk = ReturnType<typeof createDesk>
 
-/**
- * Creates what all parts of the queue work on. `start` lets a deposit begin, or go on behind its
- * last completed step.
- */
+/** `start` lets a deposit begin, or go on behind its last completed step. */
 export function createDesk(parts: DepositQueueDependencies, start: (entry: DepositEntry) => void) {
   return {
     ...parts,
@@ -60,17 +53,14 @@ export function createDesk(parts: DepositQueueDependencies, start: (entry: Depos
     retries: createCallRetrier(parts),
     turns: createDepositTurns(),
     batches: createDepositBatchQueue(parts.sendBatch),
-    /** Files that are not in the list yet. */
+    // not in the list yet
     toAdd: [] as { file: File; category: DepositCategory }[],
-    /**
-     * The limits that the server has reported, by category id. It will probably refuse further
-     * files of at least `fromBytes` bytes with the same `error`.
-     */
+    // reported by the server, by category id; it will probably refuse files of at least `fromBytes`
     limits: new Map<string, { error: AppError; fromBytes: number }>(),
-    /** Deposits of which the server has all bytes, but no record yet. */
+    // the server has all bytes, but no record yet
     recording: new Set<DepositEntry>(),
     isCheckDue: false,
-    /** Fingerprints of the files that this tab has recorded. */
+    // fingerprints
     recorded: new Set<string>()
   }
 }

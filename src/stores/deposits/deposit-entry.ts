@@ -9,7 +9,7 @@ import type {
   QueuedDeposit
 } from './deposit-states.ts'
 
-/** A deposit with the results of its completed steps, after which a retry continues. */
+/** With the results of the completed steps, after which a retry continues. */
 export interface DepositEntry extends QueuedDeposit {
   $state: WritableAtom<DepositState>
   /** Undefined after a reload, until the person chooses the file or the browser opens it again. */
@@ -21,28 +21,24 @@ export interface DepositEntry extends QueuedDeposit {
   category: DepositCategory
   /** Undefined while the rules of the category decide or the person still has to choose. */
   choice: PictureChoice | undefined
-  /** Idempotency key with which the deposit is admitted. All retries use the same key. */
+  // the idempotency key of all tries
   key: string
-  /** Whether the person wants to deposit the file although they have deposited it before. */
+  // the person wants it although they have deposited the file before
   again: boolean
-  /** Fingerprints from before a reload, with which the file chosen after it is compared. */
+  // fingerprints from before a reload
   expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
   prepared: PreparedFile | undefined
-  /** What the server has admitted. `upload` is where it expects the bytes, if it does. */
+  // `upload` is where the server expects the bytes, if it does
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
-  /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
+  // fraction of the file's bytes that the server has, from 0 to 1
   sent: number
-  /** Stops the step that is running. */
   stop: AbortController
-  /** Releases the lock on the file's fingerprint, so that other tabs can send the same file. */
   unlock: () => void
-  /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
-  /** Whether the deposit was added before the current batch of files began. */
   isEarlier: boolean
 }
 
-/** A file that is ready to be sent. `bytes` are those of the file or of its reduced copy. */
+// `bytes` are those of the file or of its reduced copy
 export interface PreparedFile {
   original: string
   stored: string
@@ -52,7 +48,6 @@ export interface PreparedFile {
 
 type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' | 'handle'>
 
-/** Creates a deposit in the state `waiting`. `given` replaces default values. */
 export function createDepositEntry(given: Given & Partial<DepositEntry>): DepositEntry {
   return {
     id: crypto.randomUUID(),
@@ -75,7 +70,7 @@ export function createDepositEntry(given: Given & Partial<DepositEntry>): Deposi
   }
 }
 
-/** Recreates a deposit from before a reload. It is `missing` until it gets its file again. */
+// `missing` until it gets its file again
 export function restoreDepositEntry(upload: RememberedUpload): DepositEntry {
   const { id, name, size, type, category, key, again, original, stored, handle } = upload
   return createDepositEntry({
@@ -89,7 +84,6 @@ export function restoreDepositEntry(upload: RememberedUpload): DepositEntry {
   })
 }
 
-/** Returns the data with which the browser can continue a prepared deposit after a reload. */
 export function toRememberedUpload(
   entry: DepositEntry,
   { original, stored, bytes }: PreparedFile
@@ -105,7 +99,6 @@ export function toRememberedUpload(
   }
 }
 
-/** Discards what the server has admitted, so that the next try is a new deposit for it. */
 export function resetForNewReservation(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined

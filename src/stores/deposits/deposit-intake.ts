@@ -6,7 +6,7 @@ import { findRefusal } from './deposit-preparation.ts'
 import { expectRecord } from './deposit-records.ts'
 import { countUnfinished, type DepositCategory, maxUnfinishedDeposits } from './deposit-states.ts'
 
-/** Number of files that are added in one task. A thousand in one task would block the page. */
+// a thousand in one task would block the page
 const sliceFiles = 20
 
 export function addFiles(desk: Desk, files: readonly File[], category: DepositCategory): number {
@@ -63,9 +63,8 @@ function findMissing({ list, nameOf }: Desk, file: File): DepositEntry | undefin
 }
 
 /**
- * Gives a deposit the file that it lost in a reload, and continues it. A file of another size is
- * `wrong`; other differences are found when it is hashed. `isAssigned`: whether the file was chosen
- * or reopened for this very deposit.
+ * After a reload. A file of another size is `wrong`; other differences are found when it is hashed.
+ * `isAssigned`: whether it was chosen or reopened for this very deposit.
  */
 export function attachFile(
   { handleOf, list, start }: Desk,
@@ -85,7 +84,7 @@ export function attachFile(
   start(entry)
 }
 
-/** Takes away a file that is not the one from before a reload. */
+// it is not the file from before the reload
 export function detachFile(desk: Desk, entry: DepositEntry): void {
   const { file, category, isAssigned, sent } = entry
   entry.file = undefined
@@ -96,7 +95,6 @@ export function detachFile(desk: Desk, entry: DepositEntry): void {
   desk.list.show()
 }
 
-/** Adds an upload from before a reload, and continues it if the browser can open its file. */
 export async function restoreUpload(desk: Desk, upload: RememberedUpload): Promise<void> {
   const { list } = desk
   if (list.get(upload.id)) return

@@ -20,7 +20,6 @@ interface ListParts {
 
 export type DepositList = ReturnType<typeof createDepositList>
 
-/** Creates the list of the deposits of this tab, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = personalAtom<readonly QueuedDeposit[]>([], 'person')
   const $summary = personalAtom<DepositQueueSummary>(emptyDepositQueueSummary, 'person')
@@ -51,7 +50,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
 
   return {
     $deposits,
-    /** Updated a tenth of a second after each change. */
+    // updated a tenth of a second after each change
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),
@@ -59,20 +58,19 @@ export function createDepositList({ forget, now, after }: ListParts) {
       for (const entry of entries.values()) if (isMeant(entry)) return entry
       return undefined
     },
-    /** Adds a deposit. It appears with the next `show()`. */
+    /** It appears with the next `show()`. */
     add: (entry: DepositEntry) => void entries.set(entry.id, entry),
     show(): void {
       $deposits.set([...entries.values()])
       updateSummarySoon()
     },
-    /** Updates the summary immediately and returns it. */
     updateSummary,
-    /** From now on, the summary counts the deposits in the list only while they have not ended. */
+    /** The summary then counts the deposits in the list only while they have not ended. */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true
     },
     change,
-    /** Shows the progress of a deposit, at most ten times a second. */
+    /** At most ten times a second. */
     showProgress(entry: DepositEntry, state: DepositState): void {
       if (now() - entry.shownAt < progressMs) return
       entry.shownAt = now()
@@ -92,7 +90,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
   }
 }
 
-/** Errors that a retry cannot resolve: the file, or the right to deposit it, must change first. */
+// the file, or the right to deposit it, must change first
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'file_empty',
   'too_large',

@@ -21,7 +21,6 @@ export function resume({ limits, list, start, turns }: Desk, entry: DepositEntry
   else list.change(entry, { status: 'paused', by: 'session', ratio: state.ratio })
 }
 
-/** Pauses all deposits until the same person signs in again. */
 export function suspend(desk: Desk): void {
   desk.turns.setSuspended(true)
   for (const entry of desk.list) pause(desk, entry, 'session')
@@ -43,7 +42,6 @@ function pausedBy({ list }: Desk, cause: 'session' | 'limit'): DepositEntry[] {
   })
 }
 
-/** Returns the error with which the server would probably refuse `bytes` bytes in this category. */
 export function findLimit(
   { limits }: Desk,
   { category }: DepositEntry,
@@ -57,10 +55,7 @@ export function isLimit({ code }: AppError): boolean {
   return limitCodes.has(code)
 }
 
-/**
- * Pauses a deposit that exceeds a limit. If the server accepts no further deposits in its category,
- * also pauses the others there that it has not admitted.
- */
+// if the server accepts nothing more in this category, the others there pause, too
 export function pauseAtLimit(desk: Desk, entry: DepositEntry, error: AppError): void {
   const { limits, list } = desk
   const { id } = entry.category

@@ -8,7 +8,6 @@ import { startAnew } from './deposit-delivery.ts'
 import type { Desk } from './deposit-desk.ts'
 import type { DepositEntry } from './deposit-entry.ts'
 
-/** Returns the error with which the server would refuse the file, or undefined. */
 export function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')
   if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
@@ -24,10 +23,7 @@ export function findRefusal({ size, name, type, category }: DepositEntry): AppEr
   })
 }
 
-/**
- * Hashes a file, and makes the reduced copy of a picture where the category and the person allow
- * one. Returns false if the file differs from the one that was sent before a reload.
- */
+/** Returns false if the file differs from the one that was sent before a reload. */
 export async function prepareFile(
   desk: Desk,
   entry: DepositEntry,
@@ -56,12 +52,10 @@ export async function prepareFile(
   return true
 }
 
-/** Returns whether the person must choose between the prepared picture and its reduced copy. */
 export function mustChoose({ category, choice, prepared }: DepositEntry): boolean {
   return category.keep_originals === 'person' && !choice && prepared?.reduction !== undefined
 }
 
-/** Discards the reduced copy of a picture. */
 export function keepOriginal(entry: DepositEntry): void {
   const { file, prepared } = entry
   entry.choice = 'original'
@@ -71,7 +65,6 @@ export function keepOriginal(entry: DepositEntry): void {
   entry.prepared = { original, stored: original, bytes: file, reduction: undefined }
 }
 
-/** Returns whether a retry after this error must prepare the file again. */
 export function needsPreparation({ code }: AppError): boolean {
   return stalePreparation.has(code)
 }

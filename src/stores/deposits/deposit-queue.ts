@@ -25,7 +25,6 @@ import {
 } from './deposit-states.ts'
 import type { Turn } from './deposit-turns.ts'
 
-/** Creates the queue of deposits. It sends a few files at a time. */
 export function createDepositQueue(parts: DepositQueueDependencies) {
   const desk: Desk = createDesk(parts, entry => void takePath(desk, entry))
   const { list, retries } = desk
@@ -54,7 +53,6 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     retry: one(retry),
     depositAgain: one(depositAgain),
     choosePicture: one(choosePicture),
-    /** Continues an upload that a reload has interrupted, with the file that the person chose. */
     chooseFile: one((_desk, entry, file: File) => attachFile(desk, entry, file, true)),
     async reopenFile(id: string): Promise<void> {
       const entry = list.get(id)
@@ -65,7 +63,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     resumeAll: all(resume),
     cancelAll: all(cancel),
     retryAll: all(retry),
-    /** Also applies to pictures that are not prepared yet, unless a choice was made for them. */
+    /** Also for pictures that are not prepared yet, unless a choice was made for them. */
     choosePictureVersionForAll(choice: PictureChoice): void {
       for (const entry of list) {
         if (!entry.prepared) entry.choice ??= choice
@@ -75,7 +73,6 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     hasRequest: (requestId: string) =>
       list.find(({ reserved }) => reserved?.request.id === requestId) !== undefined,
     updateRequest: (request: ProcessedRequest) => updateRequest(desk, request),
-    /** Tries at once what waits for the network. Called when the network is back. */
     retryNow(): void {
       retries.endPauses()
       for (const entry of list) {
@@ -90,7 +87,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       checkRecords(desk)
     },
     removeEnded: () => list.removeWhere(({ $state }) => hasEnded($state.get())),
-    /** Removes all that the queue and this browser have, so that the next person sees none of it. */
+    // so that the next person sees none of it
     clear(): void {
       for (const entry of list) {
         entry.stop.abort()
@@ -105,10 +102,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   }
 }
 
-/**
- * Takes a deposit from its file to the server: hashed, admitted, delivered. Stops where the person
- * must decide. Called again, it goes on behind the last completed step.
- */
+// stops where the person must decide; called again, goes on behind the last completed step
 async function takePath(desk: Desk, entry: DepositEntry): Promise<void> {
   entry.stop = new AbortController()
   const { signal } = entry.stop
@@ -142,7 +136,7 @@ async function takePath(desk: Desk, entry: DepositEntry): Promise<void> {
   }
 }
 
-/** Deposits of one file are sent one after the other, so that the next ones are duplicates. */
+// deposits of one file go one after the other, so that the next ones are duplicates
 async function send(
   desk: Desk,
   entry: DepositEntry,

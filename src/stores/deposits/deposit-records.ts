@@ -7,7 +7,6 @@ import { suspend } from './deposit-pauses.ts'
 const checkMs = 2000
 const maxChecks = 4
 
-/** Makes a deposit wait for its record. Called when the server has all bytes of its file. */
 export function expectRecord(desk: Desk, entry: DepositEntry): void {
   desk.forget(entry.id)
   desk.list.change(entry, { status: 'recording' })
@@ -16,7 +15,6 @@ export function expectRecord(desk: Desk, entry: DepositEntry): void {
   checkRecords(desk)
 }
 
-/** Takes the newest history entry of a deposit, whether the stream or an answer brings it. */
 export function updateRequest(desk: Desk, request: ProcessedRequest): void {
   const entry = desk.list.find(({ reserved }) => reserved?.request.id === request.id)
   if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
@@ -24,10 +22,7 @@ export function updateRequest(desk: Desk, request: ProcessedRequest): void {
   if (entry.$state.get().status === 'recording') settle(desk, entry)
 }
 
-/**
- * Every two seconds, asks the server about a few deposits in turn. The event stream usually reports
- * them earlier, but may be interrupted.
- */
+// the event stream usually reports them earlier, but may be interrupted
 export function checkRecords(desk: Desk): void {
   if (desk.isCheckDue || desk.turns.isSuspended() || desk.recording.size === 0) return
   desk.isCheckDue = true

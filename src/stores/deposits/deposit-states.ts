@@ -7,42 +7,36 @@ import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
 export const maxUnfinishedDeposits = 1000
 
-/** The category of a deposit, with the rules for its files. */
 export type DepositCategory = Pick<Category, 'id' | 'keep_originals' | 'store' | 'media_types'>
 
-/** Which version of a picture is deposited. */
 export type PictureChoice = 'reduced' | 'original'
 
 export interface QueuedDeposit {
   id: string
   name: string
-  /** Size in bytes of the file that the person chose. */
+  // of the file that the person chose
   size: number
-  /** The original picture and its reduced copy that is deposited instead, if there is one. */
   reduction: Pick<PictureTransform, 'from' | 'to'> | undefined
-  /** Whether the deposit was restored after a reload and the browser can open its file again. */
   canReopen: boolean
   $state: ReadableAtom<DepositState>
 }
 
 export type DepositState =
   | { status: 'waiting' }
-  /** `sent`: fraction of the bytes that the server had received before a reload, from 0 to 1. */
+  // `sent`: what the server had received before a reload, from 0 to 1
   | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
-  /** The person must choose between a picture and its reduced copy, with these fingerprints. */
+  // the fingerprints of a picture and its reduced copy
   | { status: 'choosing'; original: string; stored: string }
   | { status: 'reserving' }
-  /** `cut`: the connection has broken off, and the upload waits for the next try. */
+  // `cut`: the connection has broken off, and the upload waits for the next try
   | ({ status: 'uploading'; ratio: number; cut: boolean } & TransferSpeed)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
-  /** A limit is reached. Resuming calls the server again, because the limit may have changed. */
+  // resuming calls the server again, because the limit may have changed
   | { status: 'paused'; by: 'limit'; ratio: number; error: AppError }
-  /**
-   * After a reload, the person must choose the file again. `wrong`: they have chosen another file.
-   */
+  // after a reload; `wrong`: the person has chosen another file
   | { status: 'missing'; ratio: number; wrong: boolean }
-  /** The person has deposited the same file before; `request` is that deposit. */
+  // `request` is the earlier deposit of the same file
   | { status: 'duplicate'; request: ProcessedRequest }
   | { status: 'recording' }
   | { status: 'done'; request: ProcessedRequest }
@@ -51,12 +45,10 @@ export type DepositState =
 
 export const emptyDepositQueueSummary = {
   total: 0,
-  /**
-   * Number of deposits in the current batch, and how many of them have ended. Files that are added
-   * when nothing is in progress begin a new batch, in which earlier deposits count until they end.
-   */
+  // files that are added when nothing is in progress begin a new batch, in which earlier deposits
+  // count until they end
   batch: { total: 0, ended: 0 },
-  /** Number of deposits in progress: neither paused nor ended, and not waiting for the person. */
+  // neither paused nor ended, and not waiting for the person
   active: 0,
   paused: 0,
   choosing: 0,
@@ -66,18 +58,16 @@ export const emptyDepositQueueSummary = {
   failed: 0,
   retryable: 0,
   cancelled: 0,
-  /** Of the bytes of the current batch. 100 only if all deposits have ended. */
+  // of the bytes of the batch; 100 only if all deposits have ended
   percent: 0
 }
 
 export type DepositQueueSummary = typeof emptyDepositQueueSummary & { secondsLeft?: number }
 
-/** Returns whether a deposit is in a final state: done, failed, cancelled or duplicate. */
 export function hasEnded({ status }: DepositState): boolean {
   return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)
 }
 
-/** Returns whether the deposit is in progress and can be paused or cancelled. */
 export function canBePaused({ status }: DepositState): boolean {
   return ['waiting', 'hashing', 'preparing', 'reserving', 'uploading'].includes(status)
 }
@@ -85,13 +75,11 @@ export function canBePaused({ status }: DepositState): boolean {
 interface Summarized {
   size: number
   state: DepositState
-  /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
+  // from 0 to 1
   sent?: number
-  /** Whether the deposit was added before the current batch began. */
   isEarlier?: boolean
 }
 
-/** Returns what the list says of all deposits; the remaining time once it can be estimated. */
 export function summarizeDeposits(deposits: Iterable<Summarized>): DepositQueueSummary {
   const summary = { ...emptyDepositQueueSummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
@@ -122,7 +110,6 @@ export function summarizeDeposits(deposits: Iterable<Summarized>): DepositQueueS
   }
 }
 
-/** Returns the number of deposits that have not ended. */
 export function countUnfinished({
   active,
   paused,
@@ -145,7 +132,7 @@ function ratioOf(state: DepositState, sent: number): number {
   return canBePaused(state) || state.status === 'choosing' ? sent : 1
 }
 
-/** Returns the place of this state in the list; what waits for the person comes first. */
+// what waits for the person comes first
 export function listRankOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))
 }

@@ -1,17 +1,15 @@
-/** How many deposits may take a step at the same time. */
 const places = {
   prepare: 2,
-  /** More, because the fingerprints of small files are computed in groups. */
+  // the fingerprints of small files are computed in groups
   prepareSmall: 32,
   send: 2,
-  /** Two calls of at most fifty files run at the same time. */
+  // two calls of at most fifty files run at the same time
   sendInBatch: 100
 }
 type Step = keyof typeof places
 
 export type Turn = ReturnType<ReturnType<typeof createDepositTurns>['createTurn']>
 
-/** Creates what decides which deposit is next: the first that waits for a step with a free place. */
 export function createDepositTurns() {
   const waiting = new Map<() => void, Step>()
   const taken: typeof places = { prepare: 0, prepareSmall: 0, send: 0, sendInBatch: 0 }
@@ -40,11 +38,10 @@ export function createDepositTurns() {
   }
 
   return {
-    /** Creates the turn of one deposit. It has at most one place at a time. */
+    /** It has at most one place at a time. */
     createTurn() {
       let held: Step | undefined
       return {
-        /** Runs `run` as soon as the step has a free place, unless `signal` is aborted before. */
         async take<Result>(step: Step, signal: AbortSignal, run: () => Promise<Result>) {
           if (isFree(step)) taken[step] += 1
           else await wait(step, signal)
@@ -61,10 +58,7 @@ export function createDepositTurns() {
       }
     },
 
-    /**
-     * Waits until no other deposit of this tab sends the file with the fingerprint `original`.
-     * Returns the function that lets the next one send it.
-     */
+    /** Returns the function that lets the next deposit of the same file go. */
     async takeFile(original: string): Promise<() => void> {
       while (files.has(original)) await files.get(original)
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -76,7 +70,6 @@ export function createDepositTurns() {
     },
 
     isSuspended: () => isSuspended,
-    /** While suspended, no step starts. */
     setSuspended(is: boolean): void {
       isSuspended = is
       startNext()

@@ -26,7 +26,7 @@ import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/** The bytes of files do not go through `api()`, which knows JSON alone. */
+// `api()` knows JSON alone
 const session: UploadSession = {
   http: request => sendUploadRequest({ ...request, uri: new URL(request.uri, apiOrigin()).href }),
   token: sessionToken,
@@ -59,7 +59,7 @@ const queue = createDepositQueue({
   after: (ms, run) => browserEnvironment().after(ms, run)
 })
 
-/** The queue lasts until the tab is closed or reloaded, also while the person visits other pages. */
+// lasts until the tab is closed or reloaded, also while the person visits other pages
 export const {
   $deposits: $queuedDeposits,
   $summary: $depositQueueSummary,
@@ -82,19 +82,14 @@ export const {
 let isStarted = false
 
 /**
- * Adds files to the queue until it is full. If a deposit in the queue has lost its file in a
- * reload, a file with the same name and size continues that deposit instead, even if the queue is
- * full. Returns the number of files that were added or that continue a deposit.
+ * A file with the name and size of a deposit that has lost its file in a reload continues it, even
+ * if the queue is full. Returns how many were taken.
  */
 export function addFiles(files: readonly File[], category: DepositCategory): number {
   start()
   return queue.addFiles(files, category)
 }
 
-/**
- * Adds to the queue the person's unfinished uploads that this browser has stored, so that they can
- * continue after the page was closed or reloaded.
- */
 export async function restoreUnfinishedUploads(): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
@@ -104,10 +99,7 @@ export async function restoreUnfinishedUploads(): Promise<void> {
   await queue.restore(uploads)
 }
 
-/**
- * Adds an unfinished upload of the person, even one that was begun on another device, to the queue.
- * The queue then asks the person for the file.
- */
+/** Even one that was begun on another device. The queue then asks for the file. */
 export async function addUnfinishedUpload(requestId: string): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
@@ -134,7 +126,6 @@ export async function addUnfinishedUpload(requestId: string): Promise<void> {
   ])
 }
 
-/** Cancels an unfinished upload of the person, even one that was begun on another device. */
 export async function cancelUpload(requestId: string): Promise<void> {
   const { upload } = await api('getUnfinishedUpload', { id: requestId })
   await tus.cancel(upload)

@@ -4,10 +4,7 @@ import { errorFromResponse } from '../../contract/kit/call.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { BrowserEnvironment } from '../environment.ts'
 
-/**
- * State of the connection. `offline`: the server does not answer. `unreachable`: it answers with an
- * error. `polling`: it refuses to open a further stream, so the list is loaded at intervals.
- */
+// `polling`: the server refuses a further stream, so the list is loaded at intervals
 export const StreamConnectionState = z.enum([
   'connecting',
   'live',
@@ -23,49 +20,30 @@ export interface EventStreamOptions {
     BrowserEnvironment,
     'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'
   >
-  /**
-   * Sequence number of the last event that the caller already has. The stream continues after this
-   * event.
-   */
+  /** The stream continues after this event. */
   after: string | undefined
-  /** Returns the session token. Called for each connection, because tokens are renewed. */
   token: () => string | undefined
   onState: (state: StreamConnectionState) => void
-  /** Runs for the data of each unnamed event. */
   onMessage: (data: string) => void
-  /**
-   * Runs after each event that has a sequence number. `at` is this number. `before` is the number
-   * of the event before it, or undefined if no event came before it.
-   */
+  /** `before` is the sequence number of the event before it, if there was one. */
   onSeen: (seen: { before: string | undefined; at: string }) => void
-  /** Runs when events may have been missed: the list has to be loaded again. */
+  /** Runs when events may have been missed. */
   onReload: () => void
-  /** Runs for a status of 400 or more, for a lost connection, and when the account is disabled. */
   onError: (error: AppError, token: string | undefined) => void
 }
 
-/**
- * Milliseconds without an event after which the connection counts as lost. The server sends a
- * `tick` every 15 s.
- */
+// the server sends a `tick` every 15 s
 const silenceMs = 45_000
 const firstRetryMs = 1000
 const longestRetryMs = 30_000
 const pollMs = 30_000
-/**
- * Maximum length of an event in characters, far above that of the largest event that the server
- * sends. The connection of a longer event is closed.
- */
+// far above the largest event that the server sends
 const maxEventCharacters = 1_000_000
 
-/**
- * Reads an event stream and reconnects when the connection is lost. Returns the function that
- * closes it. Does not use `EventSource`, which cannot send a bearer token.
- */
+// `EventSource` cannot send a bearer token
 export function openEventStream(options: EventStreamOptions): () => void {
   const { environment, onState, onError, onReload } = options
   let connection: AbortController | undefined
-  /** Every event up to this sequence number has been received. */
   let lastId = options.after
   let lastEventAt = 0
   let failures = 0
@@ -131,11 +109,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     options.onSeen({ before, at: id })
   }
 
-  /**
-   * Closes the connection `mine` and schedules the next one: after a fixed interval if the server
-   * refuses to open a further stream (429), otherwise after a growing pause. `error` is undefined
-   * if the server ended the stream.
-   */
+  // `error` is undefined if the server ended the stream
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
     // if reading the connection has failed, it may still be open
@@ -199,10 +173,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 }
 
-/**
- * Yields the chunks of the body of a response. Some browsers cannot iterate over a body with
- * `for await` yet.
- */
+// some browsers cannot iterate over a body with `for await` yet
 async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   if (!reader) return

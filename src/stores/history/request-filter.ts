@@ -1,7 +1,6 @@
 import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
 import { foldText, splitSearchIntoWords } from '../../core/text/search-words.ts'
 
-/** The filters of the history. They are query parameters of `GET /process`. */
 export interface RequestFilter {
   kind?: 'deposit' | 'verify'
   state?: RequestState
@@ -11,10 +10,7 @@ export interface RequestFilter {
   to?: string
 }
 
-/**
- * Returns a function that tells whether a request matches the filter, by the same rules as on the
- * server.
- */
+// by the same rules as on the server
 export function createRequestMatcher(
   filter: RequestFilter
 ): (request: ProcessedRequest) => boolean {
@@ -37,15 +33,11 @@ export function createRequestMatcher(
   }
 }
 
-/** Returns whether any filter is set. */
 export function hasAnyFilter(filter: RequestFilter): boolean {
   return Object.values(filter).some(value => value !== undefined)
 }
 
-/**
- * Cache of the name of each request in lower case without accents. The whole list is filtered again
- * after every event, so these names are needed often.
- */
+// the whole list is filtered again after every event
 const folded = new WeakMap<ProcessedRequest, string>()
 
 function foldedName(request: ProcessedRequest): string {

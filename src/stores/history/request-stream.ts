@@ -2,14 +2,10 @@ import * as z from 'zod/mini'
 import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamConnectionState } from './event-stream.ts'
 
-/** A message that the tab with the event stream sends to the other tabs. */
 const CrossTabHistoryMessage = z.object({
   state: StreamConnectionState,
-  /**
-   * Sequence number of the last event that the tab with the event stream has received. `before` is
-   * the number of the previous event; a tab that has not seen that event has missed events. In the
-   * message to a tab that has just joined, `before` equals `at`.
-   */
+  // `before`: the number of the previous event; a tab that has not seen it has missed events. For a
+  // tab that has just joined, it equals `at`.
   at: z.optional(z.string()),
   before: z.optional(z.string()),
   request: z.optional(ProcessedRequest),
@@ -17,10 +13,7 @@ const CrossTabHistoryMessage = z.object({
 })
 export type CrossTabHistoryMessage = z.infer<typeof CrossTabHistoryMessage>
 
-/**
- * Parses a message. Returns undefined if another release of the page has sent it in an unknown
- * format.
- */
+// another release of the page may have sent the message
 export function parseCrossTabHistoryMessage(message: unknown): CrossTabHistoryMessage | undefined {
   const read = CrossTabHistoryMessage.safeParse(message)
   return read.success ? read.data : undefined
@@ -31,7 +24,6 @@ interface RequestStreamOptions extends Omit<EventStreamOptions, 'url' | 'onMessa
   onRequest: (request: ProcessedRequest) => void
 }
 
-/** Opens the event stream of the person's requests. Returns the function that closes it. */
 export function openRequestStream({ origin, onRequest, ...rest }: RequestStreamOptions) {
   return openEventStream({
     ...rest,

@@ -36,44 +36,35 @@ const list = createListStore<ProcessedRequest, RequestFilter>(loadPage, {
   }
 })
 
-/** The person's requests that match the filter, newest first. */
 export const $requests = list.$rows
 export const $requestFilter = list.$query
 export const $historyLoadStatus = list.$status
 export const $streamConnectionState = personalAtom<StreamConnectionState>('connecting')
-/** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 
 /**
- * Loads the requests that match the filter so that they can be printed: at least the newest
- * thousand, or as many as can be loaded. Returns false if the filter has changed meanwhile.
+ * The newest thousand, or as many as can be loaded. Returns false if the filter has changed
+ * meanwhile.
  */
 export const loadRequestsToPrint = () => list.loadUpTo(1000)
 
 let tabs: TabGroupMembership | undefined
-/**
- * This tab has received every event up to this sequence number, from the stream or from the leading
- * tab.
- */
+// this tab has received every event up to this one, from the stream or from the leading tab
 let seen: string | undefined
 let isCatchingUp = false
-/** The `sessionGeneration()` of the session whose requests this tab loads. */
+// the `sessionGeneration()` whose requests this tab loads
 let joined: number | undefined
 
 addSessionEndListener(reset)
 
-/**
- * Subscribes to changes: calls `run` for each request that is new or has changed. Returns a
- * function that ends the subscription.
- */
 export function addRequestListener(run: (request: ProcessedRequest) => void): () => void {
   listeners.add(run)
   return () => listeners.delete(run)
 }
 
 /**
- * Loads the list and keeps it current through an event stream. All tabs of a browser use the stream
- * of one tab. The list is loaded after the stream has opened, so that no change is missed.
+ * All tabs of a browser use the stream of one. The list is loaded after the stream has opened, so
+ * that no change is missed.
  */
 export function loadRequests(): void {
   if (joined === sessionGeneration() || $session.get().status === 'out') return
@@ -168,30 +159,20 @@ async function catchUp(at: string): Promise<void> {
   isCatchingUp = false
 }
 
-/**
- * Sets the filter. Shows the matching requests that this tab has, then loads the matching requests
- * from the server.
- */
+/** Shows the matching requests that this tab has, then loads those of the server. */
 export function setRequestFilter(filter: RequestFilter): void {
   if (list.setQuery(filter) && tabs) void list.load()
 }
 
-/**
- * Returns a request in the newest state that this tab has received, or undefined if this tab has
- * not received the request.
- */
+/** In the newest state that this tab has received. */
 export const findRequest = list.find
 
 export interface RequestDetails {
   request: ProcessedRequest
-  /** The recorded deposit. Undefined until it is recorded, and for a verification. */
+  /** Undefined until it is recorded, and for a verification. */
   deposit?: Deposit
 }
 
-/**
- * Returns a request and, if it is a recorded deposit, the record. Loads the request only if this
- * tab does not have it yet.
- */
 export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
   const request = findRequest(id) ?? (await api('getRequest', { id }))
   if (request.kind !== 'deposit' || request.state !== 'done' || !request.deposit_id) {
@@ -201,10 +182,8 @@ export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
 }
 
 /**
- * Returns the rows to show so that the list does not move while the person reads it. `before` are
- * the rows on the screen, and `present` are the rows that match the filter now. The result has all
- * rows of `before`, each in the newest state that this tab has received. It also has the rows of
- * `present`, except those newer than the first row of `before`.
+ * Keeps the list still while the person reads it: the rows on the screen (`before`), each in its
+ * newest state, and those of `present` that are not newer than the first of them.
  */
 export function computeShownRows(
   before: readonly ProcessedRequest[],
@@ -225,7 +204,6 @@ export function computeShownRows(
   }
 }
 
-/** Returns the number of requests newer than `first`. */
 export function countNewerRequests(
   requests: readonly ProcessedRequest[],
   first: ProcessedRequest | undefined
@@ -233,7 +211,6 @@ export function countNewerRequests(
   return first ? insertionIndex(requests, first, compareNewestFirst) : 0
 }
 
-/** Loads the first page again after a failure. */
 export async function reloadHistory(): Promise<void> {
   if (!tabs) return loadRequests()
   await list.load()
@@ -250,7 +227,7 @@ async function loadPage(filter: RequestFilter, page: PageRequest): Promise<Proce
   return rows
 }
 
-/** Compares requests by `created`, then by id, as the server sorts its pages. */
+// as the server sorts its pages
 export function compareNewestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
   return compare(b.created, a.created) || compare(b.id, a.id)
 }

@@ -16,13 +16,9 @@ import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
 import { loadFieldsByHeading, rememberFieldsByHeading } from './import-memory.ts'
 
-/** Why a whole file cannot be imported. */
 export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large' | 'too_wide'
 
-/**
- * The file that the person has chosen to import. It stays on this device until the person starts
- * the check.
- */
+// stays on this device until the person starts the check
 export type ImportFileState =
   | { status: 'none' }
   | { status: 'reading'; file: File }
@@ -30,61 +26,51 @@ export type ImportFileState =
   | { status: 'failed'; file: File; error: AppError }
   | OpenedFile
 
-/**
- * A chosen file that has been read: its first rows, its CSV dialect, and the column that each field
- * is in.
- */
 export interface OpenedFile {
   status: 'read'
   file: File
   dialect: CsvDialect
-  /** The first rows of the table, including a header. */
+  // including a header
   rows: readonly (readonly string[])[]
-  /** The first rows of the file, among which the person can choose the header. */
+  // among these, the person can choose the header
   headingRows: readonly NumberedRow[]
   mapping: ColumnMapping
-  /** Number of rows and their faults. Undefined while the rows are being counted. */
+  /** Undefined while the rows are being counted. */
   count: FileScan | undefined
 }
 
 export const $importFile = personalAtom<ImportFileState>({ status: 'none' })
 
-/** Fraction of the file that has been counted, from 0 to 1. */
+/** From 0 to 1. */
 export const $countedFileFraction = personalAtom(0)
 
-/** Number of reads so far. The results of a read are dropped if a later read has started. */
+// the results of a read are dropped if a later one has started
 let reads = 0
 let stopCount = new AbortController()
 
-/** Reads a file: detects its dialect and its columns, shows the first rows and counts all rows. */
 export async function readImportFile(kind: ImportKind, file: File): Promise<void> {
   await read(file, undefined, kind)
 }
 
-/** Reads the file again with parts of its dialect changed, such as the delimiter. */
 export async function changeDialect(kind: ImportKind, change: Partial<CsvDialect>): Promise<void> {
   const now = $importFile.get()
   if (now.status === 'read') await read(now.file, { ...now.dialect, ...change }, kind)
 }
 
-/** Sets the column of a field. Undefined: the field is not imported. */
+/** Undefined: the field is not imported. */
 export function setFieldColumn(field: string, column: number | undefined): void {
   const now = $importFile.get()
   if (now.status !== 'read') return
   $importFile.set({ ...now, mapping: withAssignedColumn(now.mapping, field, column) })
 }
 
-/**
- * Remembers in this browser which field the person chose for each heading, as a proposal for the
- * next file of this kind. Does nothing for a file without a header.
- */
+// a proposal for the next file of this kind
 export function rememberColumnMapping({ name }: ImportKind): void {
   const now = $importFile.get()
   if (now.status !== 'read' || !now.dialect.hasHeader) return
   rememberFieldsByHeading(name, fieldOfEachHeading(now.rows[0] ?? [], now.mapping))
 }
 
-/** Removes the chosen file from the page. */
 export function clearImportFile(): void {
   reads += 1
   stopCount.abort()
@@ -153,11 +139,7 @@ function withHeadingRow(
   return { ...dialect, hasHeader: heading !== undefined, firstRow: heading?.row ?? 1 }
 }
 
-/**
- * Returns whether an opened file keeps its columns and headings when it is read in a new dialect.
- * If so, the mapping of columns to fields is kept. The new dialect may have another encoding,
- * because an encoding affects only letters.
- */
+// another encoding affects only letters, so the mapping of columns to fields stays
 function isSameTable(
   { dialect }: OpenedFile,
   { delimiter, hasHeader, firstRow }: CsvDialect
@@ -169,24 +151,22 @@ function isSameTable(
   )
 }
 
-/** Returns the heading of each column. For a file without a header, all headings are `''`. */
+/** All `''` for a file without a header. */
 export function headingsOf({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>): string[] {
   const width = Math.max(...rows.map(row => row.length))
   const names = dialect.hasHeader ? (rows[0] ?? []) : []
   return Array.from({ length: width }, (_, at) => names[at]?.trim() ?? '')
 }
 
-/** Returns the first rows without the header. */
 export function firstDataRows({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>) {
   return dialect.hasHeader ? rows.slice(1) : rows
 }
 
-/** Returns the number of rows without the header. Undefined until the file is counted. */
+/** Undefined until the file is counted. */
 export function countDataRows({ dialect, count }: OpenedFile): number | undefined {
   return count && (dialect.hasHeader ? count.rows - 1 : count.rows)
 }
 
-/** Returns the required fields that have no column yet. */
 export function unmappedRequiredFields(
   fields: readonly ImportField[],
   mapping: ColumnMapping
@@ -194,11 +174,7 @@ export function unmappedRequiredFields(
   return fields.filter(({ isRequired, name }) => isRequired && mapping[name] === undefined)
 }
 
-/**
- * Reads at most `most` rows, beginning with row number `from`. Returns the cells of each row by
- * field name. Leaves out columns without a field. `next` is the number of the row at which the next
- * call begins. `next` is absent at the end of the file.
- */
+/** By field name, without columns that have no field. `next` is absent at the end of the file. */
 export async function readRowValuesByField(
   { fields }: Pick<ImportKind, 'fields'>,
   { file, dialect, mapping }: OpenedFile,
@@ -220,7 +196,6 @@ export async function readRowValuesByField(
   }
 }
 
-/** Returns the values of a row with the second part of a field behind the first one. */
 export function joinParts(fields: readonly ImportField[], values: RowValues): RowValues {
   const joined: Record<string, string> = { ...values }
   for (const { name, joins } of fields) {
@@ -232,7 +207,6 @@ export function joinParts(fields: readonly ImportField[], values: RowValues): Ro
   return joined
 }
 
-/** Reads at most `most` rows with all of their cells, beginning with row number `from`. */
 export async function readRowsWithAllCells(
   { file, dialect }: OpenedFile,
   from: number,

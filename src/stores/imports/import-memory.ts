@@ -3,10 +3,7 @@ import { encodings } from '../../core/csv/encodings.ts'
 import { companyIdOfPage } from '../admin/admin-api.ts'
 import { browserEnvironment } from '../environment.ts'
 
-/**
- * The format and columns of an imported file, which this browser remembers by the id of the import.
- * With them, refused rows can be downloaded in the format of the file even after a reload.
- */
+// with these, refused rows can be downloaded in the format of the file even after a reload
 const SourceFileFormat = z.object({
   id: z.string(),
   dialect: z.object({
@@ -17,13 +14,10 @@ const SourceFileFormat = z.object({
     hasHeader: z.boolean(),
     firstRow: z.number()
   }),
-  /** Headings of the columns. Empty for a file without a header. */
+  // empty for a file without a header
   headings: z.array(z.string()),
   columns: z.array(z.object({ field: z.string(), column: z.number() })),
-  /**
-   * Numbers of the first 1,000 blank rows of the file. Rows are numbered from 1, including the
-   * header and blank rows.
-   */
+  // the first 1,000 blank rows, numbered from 1, including the header and blank rows
   blank: z.array(z.number())
 })
 export type SourceFileFormat = z.infer<typeof SourceFileFormat>
@@ -33,19 +27,12 @@ const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 const formatsKey = 'vidimus:import-files'
 const mostFormats = 20
 
-/**
- * Returns the fields that the person chose in the last import of this company and kind, by the
- * heading of their column. A heading without a field has `''`.
- */
+/** By the heading of the column. A heading without a field has `''`. */
 export function loadFieldsByHeading(kind: string): Record<string, string> {
   const columns = Columns.safeParse(read(columnsKey(kind))).data ?? []
   return Object.fromEntries(columns.map(({ heading, field }) => [heading, field]))
 }
 
-/**
- * Stores the field that the person chose for each heading, as a proposal for the next file of this
- * company and kind.
- */
 export function rememberFieldsByHeading(kind: string, fields: Record<string, string>): void {
   const list = Object.entries(fields).map(([heading, field]) => ({ heading, field }))
   browserEnvironment().store(columnsKey(kind), JSON.stringify(list))
@@ -55,13 +42,12 @@ function columnsKey(kind: string): string {
   return `vidimus:import-columns:${kind}:${companyIdOfPage()}`
 }
 
-/** Stores the format and columns of an imported file in this browser, for the last 20 imports. */
+// of the last 20 imports
 export function rememberSourceFileFormat(format: SourceFileFormat): void {
   const others = formats().filter(({ id }) => id !== format.id)
   browserEnvironment().store(formatsKey, JSON.stringify([format, ...others].slice(0, mostFormats)))
 }
 
-/** Returns the format and columns of an imported file, if this browser remembers them. */
 export function loadSourceFileFormat(id: string): SourceFileFormat | undefined {
   return formats().find(each => each.id === id)
 }
@@ -71,8 +57,8 @@ function formats(): SourceFileFormat[] {
 }
 
 /**
- * Returns the number that a spreadsheet shows for row number `row` of an import. A spreadsheet also
- * counts the rows above the header, the header and blank rows: row 1 of an import with a header → 2
+ * A spreadsheet also counts the rows above the header, the header and blank rows: row 1 of an
+ * import with a header → 2
  */
 export function spreadsheetRowNumber(
   row: number,

@@ -26,40 +26,30 @@ import {
   type SourceFileFormat
 } from './import-memory.ts'
 
-/** The import whose id is in the address of the page, with the state of its loading. */
 export type ShownImport =
   | { status: 'none' | 'loading' | 'missing' }
   | { status: 'failed'; error: AppError }
   | {
       status: 'ready'
       item: Import
-      /** Format and columns of the file. Undefined if this browser does not remember them. */
+      /** Undefined if this browser does not remember it. */
       sourceFormat: SourceFileFormat | undefined
       /** Why sending the rows or loading the progress has failed. */
       error?: AppError
     }
 
-/** The import that the page shows. */
 export const $import = personalAtom<ShownImport>({ status: 'none' })
 
-/**
- * Number of rows that one call sends. More rows would keep the page busy for longer than a frame.
- */
+// more rows would keep the page busy for longer than a frame
 const rowsPerCall = 400
 const pollMs = 700
 const working: readonly Import['state'][] = ['checking', 'running', 'undoing']
 
-/**
- * Counter that increases whenever the page opens or closes an import. A response is dropped if the
- * counter has changed since its call was made.
- */
+// a response is dropped if the page has opened or closed an import since its call was made
 let opened = 0
 let stopPolling = () => {}
-/**
- * The import whose rows are being sent, and where to continue. `from` is the number of the next row
- * to read from the file. `row` is the number under which the server stores that row. Only `from`
- * counts the header and blank rows.
- */
+// `from`: the next row of the file, whose header and blank rows count. `row`: the number under
+// which the server stores it.
 let place: { id: string; file: OpenedFile; from: number; row: number } | undefined
 let lastSent: { id: string; file: OpenedFile } | undefined
 
@@ -70,17 +60,15 @@ addSessionEndListener(() => {
   lastSent = undefined
 })
 
-/** Returns whether some rows of an import are not sent yet and the browser still has the file. */
+/** Whether rows are not sent yet and the browser still has the file. */
 export function canContinueSending(id: string): boolean {
   return place?.id === id
 }
 
-/** Returns the file of an import, if this page has sent it. */
 export function findSentFile(importId: string): OpenedFile | undefined {
   return lastSent?.id === importId ? lastSent.file : undefined
 }
 
-/** Loads and shows the import with the id `id`. If `id` is undefined, shows no import. */
 export async function openImport(kind: ImportKind, id: string | undefined): Promise<void> {
   const now = $import.get()
   opened += 1
@@ -110,10 +98,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
   }
 }
 
-/**
- * Creates an import of the chosen file, sends its rows and starts the check. Returns the import's
- * id as soon as the import exists. Later errors are shown with the import.
- */
+/** Returns the id as soon as the import exists. Later errors are shown with the import. */
 export async function createImportFromChosenFile(kind: ImportKind): Promise<string> {
   const file = $importFile.get()
   if (file.status !== 'read') throw new Error('no file to import')
@@ -137,7 +122,6 @@ export async function createImportFromChosenFile(kind: ImportKind): Promise<stri
   return item.id
 }
 
-/** Sends the rows that have not been sent yet, and then starts the check. */
 export async function sendRows(kind: ImportKind): Promise<void> {
   const isShown = watch()
   const sent = place
@@ -165,18 +149,10 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   }
 }
 
-/**
- * Starts a check of all rows of an import. All rows must have been sent. The check can be repeated,
- * for example after a run has failed.
- */
 export async function checkImport(kind: ImportKind, id: string): Promise<void> {
   await showResult(kind, kind.check(id))
 }
 
-/**
- * Starts the run of an import, which applies its rows. With `skipsRefused`, the run leaves out
- * refused rows.
- */
 export async function runImport(
   kind: ImportKind,
   id: string,
@@ -191,7 +167,7 @@ async function showResult(kind: ImportKind, call: Promise<Import>): Promise<void
   if (isShown()) show(kind, item)
 }
 
-/** Starts the undo of an import. The import need not be the one that the page shows. */
+/** The import need not be the one that the page shows. */
 export async function undoImport(kind: ImportKind, id: string): Promise<void> {
   const isShown = watch()
   const item = await kind.undo(id)
@@ -199,9 +175,7 @@ export async function undoImport(kind: ImportKind, id: string): Promise<void> {
   if (isShown() && now.status === 'ready' && now.item.id === id) show(kind, item)
 }
 
-/**
- * Deletes an import that has changed nothing, and removes it from the page. The chosen file stays.
- */
+/** The chosen file stays. */
 export async function discardImport(kind: ImportKind, id: string): Promise<void> {
   if (place?.id === id) place = undefined
   opened += 1
@@ -210,9 +184,6 @@ export async function discardImport(kind: ImportKind, id: string): Promise<void>
   $import.set({ status: 'none' })
 }
 
-/**
- * Removes the import and the chosen file from the page, so that the person can choose another file.
- */
 export function closeImport(kind: ImportKind): void {
   opened += 1
   stopPolling()
@@ -222,12 +193,7 @@ export function closeImport(kind: ImportKind): void {
   $import.set({ status: 'none' })
 }
 
-/**
- * Corrects a row. The server then checks this row again. It also checks the rows that have the old
- * or the new e-mail, because it accepts only the first of several rows with the same e-mail. Shows
- * the new verdicts. Returns the corrected row with its verdict, or undefined if the page shows
- * another import by then.
- */
+/** Returns undefined if the page shows another import by then. */
 export async function correctRow(
   kind: ImportKind,
   id: string,
@@ -237,10 +203,7 @@ export async function correctRow(
   return judgedRow(kind, id, row, kind.store(id, row, [values]))
 }
 
-/**
- * Excludes a row from the run or, if `skip` is false, includes it again. Returns the row with its
- * new verdict, or undefined if the page shows another import by then.
- */
+/** Returns undefined if the page shows another import by then. */
 export async function setRowSkipped(
   kind: ImportKind,
   id: string,
@@ -250,11 +213,7 @@ export async function setRowSkipped(
   return judgedRow(kind, id, row, kind.skip(id, [row], skip))
 }
 
-/**
- * Waits for `change`, the API call that changes a row, and then shows the import and its rows with
- * their new verdicts. Returns the changed row with its verdict, or undefined if the page shows
- * another import by then.
- */
+// the server also checks other rows again: of several with one e-mail, it accepts only the first
 async function judgedRow(
   kind: ImportKind,
   id: string,
@@ -270,7 +229,6 @@ async function judgedRow(
   return rows[0]
 }
 
-/** Loads and shows the first rows that have the verdict `verdict`. */
 export async function showRowsWithVerdict(
   kind: ImportKind,
   verdict: ImportRowVerdict
@@ -282,10 +240,7 @@ export async function showRowsWithVerdict(
   await kind.rows.open(now.item.id, { verdict })
 }
 
-/**
- * Returns the omitted rows of an import, which are the refused and the skipped ones, in the order of
- * the file, for a download.
- */
+/** In the order of the file. */
 export async function fetchOmittedRows(
   kind: ImportKind,
   id: string
@@ -301,10 +256,6 @@ export async function fetchOmittedRows(
   return found.sort((a, b) => a.row - b.row)
 }
 
-/**
- * Shows an import that the server has returned. While the server works on the import, loads it
- * repeatedly to show the progress.
- */
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
@@ -339,16 +290,12 @@ function fail(error: AppError): void {
   if (now.status === 'ready') $import.set({ ...now, error })
 }
 
-/** Returns a function that tells whether the page still shows this import, in this session. */
 function watch(): () => boolean {
   const [session, company, mine] = [sessionGeneration(), companyIdOfPage(), opened]
   return () => session === sessionGeneration() && company === companyIdOfPage() && mine === opened
 }
 
-/**
- * Returns the name of a file in the form that the server accepts: one line of at most 255
- * characters.
- */
+// the server accepts one line of at most 255 characters
 function fileName(name: string): string {
   return name.replace(/\p{C}/gu, '').slice(0, 255) || 'import.csv'
 }

@@ -15,12 +15,11 @@ interface OmittedFileOptions {
   item: Import
   sourceFormat: SourceFileFormat | undefined
   labels: Readonly<Record<string, string>>
-  /** Headings of the two added columns, which follow the columns of the imported file. */
+  // these two columns follow those of the imported file
   added: { row: string; error: string }
   errorOf: (reason: RowRefusalReason) => string
 }
 
-/** Dialect of the download if this browser does not remember the imported file's dialect. */
 const plain: CsvDialect = {
   delimiter: ',',
   encoding: 'utf-8',
@@ -32,10 +31,8 @@ const plain: CsvDialect = {
 const rowsAtOnce = 5_000
 
 /**
- * Returns the refused and skipped rows as a CSV file, in the dialect of the imported file if this
- * browser knows it. Adds two columns: the row number in the imported file, and the errors.
- * Corrected cells have their new text. If the page no longer has the imported file, the columns
- * that were not imported are empty or missing.
+ * In the dialect of the imported file, if this browser knows it. Without the file, the columns that
+ * were not imported are empty or missing.
  */
 export async function createOmittedRowsFile(
   kind: ImportKind,

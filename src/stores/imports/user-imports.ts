@@ -8,16 +8,14 @@ import { createListStore } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { type ImportKind, mostRowsPerPage, type RowValues } from './import-kinds.ts'
 
-/** Options that apply to all people of an import. */
 export interface UserImportOptions {
-  /** Groups that everybody joins, in addition to the groups in their row. */
+  // in addition to those of each row
   groups: readonly Pick<Group, 'id' | 'name'>[]
-  /** Language of the people without a language in their row. */
+  // for people without a language in their row
   locale: Locale | undefined
   sendsInvitations: boolean
 }
 
-/** The options that the person has chosen for the next import. */
 export const $userImportOptions = personalAtom<UserImportOptions>({
   groups: [],
   locale: undefined,
@@ -86,19 +84,11 @@ const fields: ImportField[] = [
   }
 ]
 
-/**
- * Number of bytes and number of JSON values in the body of a call that are kept free for everything
- * other than its rows.
- */
+// in the body of a call, kept free for everything other than its rows
 const [roomBytes, roomValues] = [10_000, 100]
-/**
- * Maximum number of characters in a cell, and maximum number of groups in a row. Further characters
- * and groups are cut off before the row is sent, so that every row fits into one call. The server's
- * own maximums are lower, so it refuses every row from which something was cut off.
- */
+// above the server's own maximums: it refuses every row from which something was cut off
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 
-/** The import kind for people. It imports them into the company whose admin pages are open. */
 export const userImportKind: ImportKind = {
   name: 'users',
   fields,
@@ -138,7 +128,6 @@ export const userImportKind: ImportKind = {
   past: createListStore((_, page, company) => callAdminApi('listImports', { id: company, ...page }))
 }
 
-/** Returns how many rows from the start of the list fit into one call: at least one. */
 function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
   const { bytesPerCall, valuesPerCall, rowsPerCall } = importLimits
   let [characters, values] = [0, 0]
@@ -152,10 +141,6 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
   return rows.length
 }
 
-/**
- * Returns the cells of a row as they are sent. Blank cells are left out, except the e-mail. Long
- * cells are cut.
- */
 function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)
   const cut = (text: string) => trimInvisible(text).slice(0, longestCell)
@@ -167,11 +152,7 @@ function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowVal
   }
 }
 
-/**
- * Returns the names of groups in a cell. They are separated by `;`, `|` or line breaks. Commas do
- * not separate names, because names may contain commas: `R, D; Sales | Board` →
- * `['R, D', 'Sales', 'Board']`
- */
+// names may contain commas: `R, D; Sales | Board` → `['R, D', 'Sales', 'Board']`
 function splitGroups(text: string): string[] {
   return text
     .split(/[;|\n\r]/)

@@ -4,16 +4,9 @@ import { personalAtom } from '../personal-atoms.ts'
 import { createCallRetrier } from '../retries.ts'
 import { addSessionEndListener } from '../sessions.ts'
 
-/**
- * The items of a bulk change: either the items with the ids `ids`, or the `count` items that match
- * `filter`.
- */
 export type BulkTarget<Filter> = { ids: readonly string[] } | { filter: Filter; count: number }
 
-/**
- * The items that one call of a bulk change processes. `cursor` is the place at which the call
- * continues. Absent for the first call.
- */
+/** `cursor` is the place at which the call continues. Absent for the first call. */
 export type BulkStepTarget<Filter> =
   | { ids: readonly string[]; filter?: never }
   | { ids?: never; filter: Filter; cursor?: string }
@@ -22,11 +15,10 @@ export interface BulkStepResult {
   done: readonly string[]
   unchanged: readonly string[]
   refused: readonly RefusedItem[]
-  /** The `cursor` of the call that processes the next items. `null`: no items are left. */
+  /** `null`: no items are left. */
   next: string | null
 }
 
-/** An item that could not be changed, with the error code that says why. */
 export interface RefusedItem {
   id: string
   code: string
@@ -36,7 +28,6 @@ export interface BulkRunState<Change> {
   change: Change
   status: 'running' | 'stopping' | 'stopped' | 'done' | { error: AppError }
   total: number
-  /** Number of items that are processed so far. */
   treated: number
   done: readonly string[]
   unchanged: number
@@ -44,16 +35,13 @@ export interface BulkRunState<Change> {
 }
 
 interface BulkRunOptions<Change, Filter> {
-  /** Maximum number of items that one call processes. */
   limit: number
-  /** Makes one call. `key` is its `Idempotency-Key`: a repeated call has the same key. */
+  /** `key` is the `Idempotency-Key`: a repeated call has the same key. */
   send(change: Change, step: BulkStepTarget<Filter>, key: string): Promise<BulkStepResult>
 }
 
 /**
- * Creates the store of a bulk change, which makes one call after the other. Repeats a call that
- * fails with a transient error. The change continues while the person visits other pages. It ends
- * with the session, or when the tab is closed or reloaded.
+ * Makes one call after the other, also while the person visits other pages. Ends with the session.
  */
 export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Change, Filter>) {
   const $run = personalAtom<BulkRunState<Change> | undefined>(undefined)
@@ -97,10 +85,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     }
   }
 
-  /**
-   * Makes the call for the next items and adds its result to `$run`. Returns whether further items
-   * are left.
-   */
+  // returns whether further items are left
   async function step(signal: AbortSignal): Promise<boolean> {
     const run = $run.get()
     if (!run || !target) return false
@@ -148,7 +133,6 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
   return {
     $run,
     start,
-    /** Stops the change after the current call. */
     stop(): void {
       if (!isRunning()) return
       update({ status: 'stopping' })
@@ -161,7 +145,6 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
       const run = $run.get()
       if (run && !isRunning()) await start(run.change, { ids: run.refused.map(({ id }) => id) })
     },
-    /** Removes the change and its result from `$run`. Does nothing while the change is running. */
     dismiss(): void {
       if (!isRunning()) $run.set(undefined)
     }

@@ -1,18 +1,15 @@
 import { browserEnvironment } from '../environment.ts'
 
-/** How much room the rows of a list take. */
 export type RowDensity = 'comfortable' | 'compact'
 
-/** The row height and the columns that a person has chosen for a list. */
 export interface ListView {
   density: RowDensity
-  /** The columns that the person has shown (true) or hidden (false), by id. */
+  /** By id: shown (true) or hidden (false). */
   columns: Readonly<Record<string, boolean>>
 }
 
 export const defaultListView: ListView = { density: 'comfortable', columns: {} }
 
-/** Returns the view of a list that this browser has stored, or the default view. */
 export function loadListView(list: string): ListView {
   try {
     const stored: unknown = JSON.parse(browserEnvironment().readStored(keyOf(list)) ?? 'null')
@@ -28,7 +25,6 @@ export function loadListView(list: string): ListView {
   }
 }
 
-/** Stores the view of a list in this browser. */
 export function storeListView(list: string, view: ListView): void {
   browserEnvironment().store(keyOf(list), JSON.stringify(view))
 }

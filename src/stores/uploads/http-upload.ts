@@ -1,13 +1,9 @@
 import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
 import { errorFromProblem } from '../../contract/kit/problems.ts'
 
-/** A request that makes no progress and gets no response for this many milliseconds is aborted. */
 const stallMs = 60_000
 
-/**
- * One HTTP request of an upload or a batch. `onProgress` gets the number of bytes of `body` that
- * have been sent so far, and the total number to send.
- */
+/** `onProgress` gets how many bytes of `body` have been sent so far, and the total. */
 export interface UploadRequest {
   method: string
   uri: string
@@ -17,29 +13,20 @@ export interface UploadRequest {
   signal?: AbortSignal | undefined
 }
 
-/** The response to an HTTP request of an upload. `header` returns the value of a header. */
 export interface UploadResponse {
   status: number
   header: (name: string) => string | undefined
   body: string
 }
 
-/** The session with which uploads and batches are sent. */
 export interface UploadSession {
   http: typeof sendUploadRequest
-  /**
-   * Returns the session token. Called for every request, because the token may be renewed during an
-   * upload.
-   */
+  /** Called for every request, because the token may be renewed during an upload. */
   token: () => string | undefined
-  /** Runs for every error response, with the token that the request was sent with. */
+  /** `token` is that of the request. */
   onProblem: (problem: AppError, token: string | undefined) => void
 }
 
-/**
- * Sends one request with the session's token. Throws an `AppError` if the response is an error or
- * does not arrive.
- */
 export async function sendInSession(
   { http, token, onProblem }: UploadSession,
   request: UploadRequest
@@ -55,11 +42,7 @@ export async function sendInSession(
   throw allowRetry(problem, token())
 }
 
-/**
- * Returns the error with which a call of a session fails. `token` is the token that the session has
- * now. If the server has refused the token of the call, it was renewed during the call, which may
- * then be repeated.
- */
+// if the server has refused an older token than `token`, the call may be repeated
 export function allowRetry(error: unknown, token: string | undefined): unknown {
   const isStale = error instanceof AppError && error.status === 401 && token
   return isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error
@@ -73,10 +56,7 @@ function problemOf(method: string, { status, header, body }: UploadResponse): Ap
   return errorFromProblem(status, tryParseJson(body), retryAfter)
 }
 
-/**
- * The error code for each HTTP status of a response to HEAD. Other responses contain the code in
- * their body, but a response to HEAD has no body.
- */
+// a response to HEAD has no body that could contain a code
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   403: 'forbidden',
@@ -87,11 +67,7 @@ const headCodes: Record<number, ErrorCode> = {
   503: 'unavailable'
 }
 
-/**
- * Returns the error for a request that failed with `error` and could not read a file, because the
- * file was moved or changed since it was chosen. The browser reports a lost connection then.
- * Returns undefined for any other failure.
- */
+// the browser reports a lost connection when a file was moved or changed since it was chosen
 export async function findReadError(error: unknown, bytes: Blob): Promise<AppError | undefined> {
   if (!(error instanceof AppError) || error.code !== 'offline') return undefined
   try {
@@ -102,10 +78,7 @@ export async function findReadError(error: unknown, bytes: Blob): Promise<AppErr
   }
 }
 
-/**
- * Sends one request and reports how many bytes of its body have been sent, which `fetch` cannot
- * report.
- */
+// `fetch` cannot report how much of a body has been sent
 export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -139,7 +112,7 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
   })
 }
 
-/** Parses JSON. Returns undefined for any other text, such as the error page of a proxy. */
+// another text may be the error page of a proxy
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -2,38 +2,33 @@ import { clear, createStore, del, set, values } from 'idb-keyval'
 import * as z from 'zod/mini'
 import { StoredContentKind } from '../../contract/requests.ts'
 
-/** An unfinished upload of this browser, with everything needed to continue it after a reload. */
+/** With everything needed to continue it after a reload. */
 export const RememberedUpload = z.object({
   id: z.string(),
-  /** Id of the person who began the upload. Nobody else may see it. */
   person: z.string(),
-  /** Id of the tab that sends the upload. A tab gets a new id each time it is loaded. */
+  /** The tab that sends the upload. A tab gets a new id each time it is loaded. */
   owner: z.string(),
-  /**
-   * Address of the upload. Undefined until the server has answered the reservation. A repeated
-   * reservation with the same `key` returns the same address.
-   */
+  /** Undefined until the server has answered. The same `key` reserves the same address again. */
   address: z.optional(z.string()),
   request_id: z.optional(z.string()),
   key: z.string(),
   again: z.boolean(),
   name: z.string(),
-  /** Size in bytes of the file that the person chose. */
+  // size and type are those of the file that the person chose
   size: z.number(),
-  /** Media type of the file that the person chose. */
   type: z.string(),
   original: z.string(),
   stored: z.string(),
   /** Whether the person still has to choose between the picture and its reduced copy. */
   isChoosing: z.optional(z.boolean()),
-  /** Number of bytes to send: those of the file or of its reduced copy. */
+  // those of the file or of its reduced copy
   bytes: z.number(),
   category: z.object({
     id: z.string(),
     store: StoredContentKind,
     media_types: z.nullable(z.array(z.string()))
   }),
-  /** Handle with which the browser can open the file again. Only some browsers provide handles. */
+  // only some browsers provide handles
   handle: z.optional(z.custom<FileSystemFileHandle>(value => typeof value === 'object'))
 })
 export type RememberedUpload = z.infer<typeof RememberedUpload>
@@ -41,15 +36,11 @@ export type RememberedUpload = z.infer<typeof RememberedUpload>
 const store = createStore('vidimus-uploads', 'upload')
 const lockPrefix = 'vidimus:uploads:'
 
-/** Deletes the remembered uploads of every person who used this browser. */
 export async function deleteRememberedUploads(): Promise<void> {
   await attempt(() => clear(store))
 }
 
-/**
- * Creates the store in which this tab remembers its unfinished uploads. The tab has a lock until it
- * is closed or crashes. Once the lock is free, another tab may take over the uploads.
- */
+/** The tab has a lock until it is closed or crashes. Then another tab may take over its uploads. */
 export function createRememberedUploads() {
   const owner = crypto.randomUUID()
   let hasLock = false
@@ -72,8 +63,7 @@ export function createRememberedUploads() {
     },
 
     /**
-     * Makes this tab the owner of the person's remembered uploads that no open tab is sending, and
-     * returns them. Deletes the remembered uploads of other people.
+     * Returns the person's uploads that no open tab is sending, and deletes those of other people.
      */
     async claim(person: string): Promise<RememberedUpload[]> {
       lock()
@@ -98,10 +88,7 @@ export function createRememberedUploads() {
   }
 }
 
-/**
- * Runs an access to the browser's storage. Returns undefined if the access fails, for example
- * because storage is disabled or full. Uploads can then continue only until the page is closed.
- */
+// storage may be disabled or full; uploads then continue only until the page is closed
 async function attempt<Result>(access: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await access()

@@ -15,10 +15,6 @@ export interface TusSendOptions {
 
 export type TusClient = ReturnType<typeof createTusClient>
 
-/**
- * Creates a client that uploads files by the tus protocol: the server says how many bytes it has,
- * and the client sends the bytes that follow.
- */
 export function createTusClient(session: UploadSession) {
   function call(method: string, uri: string, more: Partial<UploadRequest> = {}) {
     const headers = { 'Tus-Resumable': '1.0.0', ...more.headers }
@@ -47,8 +43,8 @@ export function createTusClient(session: UploadSession) {
 
   return {
     /**
-     * Makes one attempt to send the bytes that the server does not have yet. Once it succeeds, the
-     * server has all bytes and has promised to record the deposit.
+     * Makes one attempt. Once it succeeds, the server has all bytes and has promised to record
+     * them.
      */
     async send(url: string, bytes: Blob, options: TusSendOptions = {}): Promise<void> {
       if (options.signal?.aborted) throw new Error('terminated')
@@ -64,7 +60,7 @@ export function createTusClient(session: UploadSession) {
       return offsetOf(await call('HEAD', url))
     },
 
-    /** Cancels the upload at `url`. This also releases the reservation of its deposit. */
+    /** Also releases the reservation of the deposit. */
     async cancel(url: string): Promise<void> {
       await call('DELETE', url)
     }
