@@ -3,11 +3,6 @@ import type { Deps } from '../deps.ts'
 import { recordPasswordConfirmation } from '../sessions/sessions.ts'
 import { type PasswordCheckDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
 
-/**
- * Checks that the caller knows their password, and marks their session as confirmed for five
- * minutes. Throws `password_wrong` for a wrong password. Throws `challenge_invalid` if the
- * challenge is expired, used or for another purpose.
- */
 export async function confirmPassword(
   deps: PasswordCheckDeps & Pick<Deps, 'db'>,
   input: PasswordProof

@@ -10,11 +10,6 @@ import { readOwnAccount } from './users.ts'
 const pageLength = 200
 const maxSessions = 100
 
-/**
- * Returns the data that the service stores about the caller. `requests` is a page of the caller's
- * deposits and verifications, newest first. The page begins after the deposit or verification with
- * the id `cursor`. `complete` is true if no page follows.
- */
 export async function exportOwnData(
   deps: Pick<Deps, 'db' | 'clock'>,
   {

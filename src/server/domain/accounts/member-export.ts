@@ -3,7 +3,6 @@ import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type MemberFilter, readMembers, readNextMemberIdsAndStates } from './members.ts'
 
-/** Yields chunks of CSV text with the people who match the filter, in the order of their ids. */
 export function exportMembers(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, ...filter }: MemberFilter & { company_id: CompanyId }

@@ -13,10 +13,6 @@ import {
   setPublicKey
 } from './user-keys.ts'
 
-/**
- * Replaces the public key of a person who changes their password, and ends their other sessions.
- * Revokes their API keys unless they keep them.
- */
 export async function changePassword(
   deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: PasswordProof & { public_key_jwt: string; keep_api_keys?: boolean | undefined }

@@ -8,8 +8,8 @@ import { revokeApiKeysOfPeople } from './api-keys.ts'
 import { type PublicKeyWithMailToken, setPublicKeyWithMailToken } from './user-keys.ts'
 
 /**
- * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
- * sent, so the response time does not reveal whether the e-mail has an account.
+ * Looks up the account only when the mail is sent, so the response time does not reveal whether the
+ * e-mail has an account.
  */
 export async function requestPasswordReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
@@ -21,11 +21,6 @@ export async function requestPasswordReset(
   )
 }
 
-/**
- * Sets a new password for the person to whom a reset link was mailed: replaces their public key and
- * ends all their sessions. Revokes their API keys unless they keep them. A disabled person stays
- * disabled.
- */
 export async function resetPassword(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   input: PublicKeyWithMailToken & { keep_api_keys?: boolean | undefined }

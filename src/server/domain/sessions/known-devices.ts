@@ -1,10 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/**
- * Returns a random value with a MAC for the browser to store after a login. At later logins it
- * proves that the person has signed in with this browser before.
- */
+// a value for the browser to store, which proves at later logins that the person has signed in with
+// it before
 export function createDeviceProof(
   deps: Pick<Deps, 'keys' | 'random'>,
   company_id: CompanyId,
@@ -14,10 +12,6 @@ export function createDeviceProof(
   return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
 }
 
-/**
- * Returns whether `device` is a value that `createDeviceProof` returned at an earlier login of this
- * person.
- */
 export function isValidDeviceProof(
   deps: Pick<Deps, 'keys'>,
   device: string,
