@@ -14,6 +14,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { readGroupsById, requireGroup } from '../companies/groups.ts'
+import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readUsageOfPersonAndGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
@@ -93,6 +94,21 @@ export async function getUserUsage(
     const { total, own } = await readUsageOfPersonAndGroups(tx, query)
     const none = { requests_used: 0, storage_used: 0 }
     return { total, groups: groups.map(group => ({ ...group, own: own.get(group.id) ?? none })) }
+  })
+}
+
+export function exportMembers(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, ...filter }: MemberFilter & { company_id: CompanyId }
+): AsyncGenerator<string, void, void> {
+  return exportCsv(deps, {
+    company_id,
+    columns: exportColumns,
+    async readPage(tx, { limit, cursor }) {
+      const { people, next } = await readNextMemberIdsAndStates(tx, deps, { filter, cursor }, limit)
+      return { items: await readMembers(tx, people), next }
+    },
+    toRows: members => members
   })
 }
 
@@ -227,7 +243,7 @@ function matching(tx: Tx, people: People, filter: MemberFilter) {
     .where('group_user.group_id', '=', group)
 }
 
-export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
+async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
   const idsOf = (isWaiting: boolean) =>
     found.flatMap(({ id, state }) => ((state === 'waiting') === isWaiting ? [id] : []))
   const accounts = await readAccounts(tx, idsOf(false))
@@ -278,4 +294,18 @@ async function readSignUps(tx: Tx, ids: readonly string[]): Promise<Member[]> {
     created: created_at.toISOString(),
     last_seen: null
   }))
+}
+
+const exportColumns: Record<string, (member: Member) => string | undefined> = {
+  id: ({ id }) => id,
+  email: ({ email }) => email,
+  username: ({ username }) => username,
+  locale: ({ locale }) => locale,
+  groups: ({ groups }) => groups.map(({ name }) => name).join('; '),
+  state: ({ state }) => state,
+  disabled_reason: ({ disabled }) => disabled?.reason,
+  disabled_since: ({ disabled }) => disabled?.since,
+  permissions: ({ permissions }) => permissions.join('; '),
+  created: ({ created }) => created,
+  last_seen: ({ last_seen }) => last_seen ?? undefined
 }

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import type { Session } from '../../../contract/sessions.ts'
 import { type OwnAccount, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
@@ -8,11 +10,16 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { chooseMailLinkDelivery } from '../developer-machine.ts'
+import { readRequests } from '../history/requests.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
 import { readUsageOfPersonAndGroups } from '../limits/usage.ts'
-import { type AuthenticatedCaller, renewAccessToken } from '../sessions/sessions.ts'
+import {
+  type AuthenticatedCaller,
+  readPersonSessions,
+  renewAccessToken
+} from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 import { insertSignUpAndQueueMail } from './signups.ts'
 
@@ -113,6 +120,35 @@ export async function updateOwnAccount(
     }
     return withDelivery(deps, await readOwnAccount(tx, deps, tenant, person), isDeveloper)
   })
+}
+
+const exportedRequests = 200
+const maxExportedSessions = 100
+
+export async function exportOwnData(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  {
+    tenant,
+    person,
+    cursor
+  }: { tenant: Tenant; person: AuthenticatedCaller; cursor?: string | undefined }
+): Promise<{
+  account: OwnAccount
+  sessions: Session[]
+  requests: ProcessedRequest[]
+  complete: boolean
+}> {
+  const { company_id, id: user_id } = person
+  const read = async (tx: Tx) => {
+    const account = await readOwnAccount(tx, deps, tenant, person)
+    const { items: sessions } = await readPersonSessions(tx, deps, person, {
+      limit: maxExportedSessions
+    })
+    const page = { company_id, user_id, cursor, limit: exportedRequests }
+    const { items: requests, next } = await readRequests(tx, page)
+    return { account, sessions, requests, complete: next === undefined }
+  }
+  return inCompany(deps.db, company_id, read)
 }
 
 // Stands for the caller's id when the idempotency key of a sign-up is stored, because the caller

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
@@ -20,7 +21,6 @@ import {
 } from '../limits/rate-limits.ts'
 import { issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
-import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
 import { createSession, endSessionsBeyondLimit } from './sessions.ts'
 
 interface LogIn {
@@ -231,4 +231,39 @@ function loginFailed(deps: Pick<Deps, 'keys' | 'log'>, { tenant, email }: LogIn)
   const who = deps.keys.mac('pseudonym', `email|${email}`).toString('hex').slice(0, 16)
   deps.log.warn({ audit: 'login_failed', company: tenant.company_id, who }, 'login refused')
   return new AppError('login_failed', 'E-mail and password do not match, or the challenge is used')
+}
+
+// a value for the browser to store, which proves at later logins that the person has signed in with
+// it before
+function createDeviceProof(
+  deps: Pick<Deps, 'keys' | 'random'>,
+  company_id: CompanyId,
+  user_id: string
+): string {
+  const random = Buffer.from(deps.random(16)).toString('base64url')
+  return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
+}
+
+function isValidDeviceProof(
+  deps: Pick<Deps, 'keys'>,
+  device: string,
+  company_id: CompanyId,
+  user_id: string
+): boolean {
+  // accept only one spelling, because each spelling would have a counter of its own
+  const [, random = '', mac = ''] =
+    /^([\w-]{21}[AQgw])\.([\w-]{42}[AEIMQUYcgkosw048])$/.exec(device) ?? []
+  return (
+    random !== '' &&
+    timingSafeEqual(deviceMac(deps, company_id, user_id, random), Buffer.from(mac, 'base64url'))
+  )
+}
+
+function deviceMac(
+  deps: Pick<Deps, 'keys'>,
+  company_id: CompanyId,
+  user_id: string,
+  random: string
+): Buffer {
+  return deps.keys.mac('device', `${company_id}|${user_id}|${random}`)
 }
