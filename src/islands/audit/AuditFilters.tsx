@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Translate } from '../../i18n/index.ts'
-import { fetchAuditExport } from '../../stores/admin/audit-export.ts'
+import { fetchAuditExport } from '../../stores/admin/audit.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { Combobox } from '../forms/Combobox.tsx'

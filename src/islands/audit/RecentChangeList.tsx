@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
+import { recentChanges } from '../../stores/admin/audit.ts'
 import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
@@ -20,25 +20,25 @@ export interface RecentChangesProps {
 export function RecentChangeList({ target, isPerson = false, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
-  const state = useStore($recentChanges, { ssr: 'initial' })
+  const state = useStore(recentChanges.$state, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}
   const company = params['company'] ?? ''
 
   useEffect(() => {
-    void loadRecentChanges(target, isPerson)
+    void recentChanges.open(target, { isPerson })
   }, [target, isPerson, ...shown])
 
   return (
     <Section id="recent-changes" title={say('recent.title')} state={state.status}>
-      <LoadStatus state={state} retry={() => loadRecentChanges(target, isPerson)} />
-      {state.status === 'ready' && state.entries.length === 0 && (
+      <LoadStatus state={state} retry={() => recentChanges.open(target, { isPerson })} />
+      {state.status === 'ready' && state.rows.length === 0 && (
         <p className="text-ink-soft">{say('recent.none')}</p>
       )}
-      {state.status === 'ready' && state.entries.length > 0 && (
+      {state.status === 'ready' && state.rows.length > 0 && (
         <>
           <ol className="flex flex-col gap-4">
-            {state.entries.map(entry => (
+            {state.rows.map(entry => (
               <li key={entry.id} className="border-line border-s-2 ps-4">
                 <AuditEntry entry={entry} company={company} />
               </li>

@@ -1,11 +1,12 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { createContentLink } from '../../stores/content-link.ts'
+import { api, apiOrigin } from '../../stores/sessions.ts'
 
 /** Does nothing for a verification or a deposit that is not recorded yet. */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
+  const { url } = await api('createContentLink', { id: request.deposit_id })
   const link = document.createElement('a')
-  link.href = await createContentLink(request.deposit_id)
+  link.href = new URL(url, apiOrigin()).href
   link.rel = 'noreferrer'
   link.download = '' // the answer contains the name; this attribute prevents a navigation
   link.click()

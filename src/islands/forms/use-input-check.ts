@@ -1,7 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { FieldErrors } from '../../contract/kit/errors.ts'
-import { loadInputCheck } from '../../stores/input-check.ts'
-import type { CallName } from '../../stores/sessions.ts'
+import { type CallName, loadEndpoint } from '../../stores/sessions.ts'
 
 /** Until the schema is loaded, there are no errors, and only the API checks the input. */
 export function useInputCheck(name: CallName): (input: unknown) => FieldErrors {
@@ -15,4 +14,10 @@ export function useInputCheck(name: CallName): (input: unknown) => FieldErrors {
     )
   }, [name])
   return input => check.current(input)
+}
+
+async function loadInputCheck(name: CallName): Promise<(input: unknown) => FieldErrors> {
+  const endpoint = await loadEndpoint(name)
+  const { inputErrors } = await import('../../contract/kit/call.ts')
+  return input => inputErrors(endpoint, input)
 }
