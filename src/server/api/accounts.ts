@@ -13,7 +13,7 @@ import type { LinkDelivery } from '../../contract/users.ts'
 import * as deletions from '../domain/accounts/deletions.ts'
 import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
-import * as resets from '../domain/accounts/password-resets.ts'
+import * as passwords from '../domain/accounts/passwords.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { chooseMailLinkDelivery } from '../domain/developer-machine.ts'
 import { runWithMailTokenFailureLimit } from '../domain/limits/rate-limits.ts'
@@ -61,7 +61,7 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, requestPasswordReset, async ({ email }, c) => {
-    await resets.requestPasswordReset(c.get('deps'), {
+    await passwords.requestPasswordReset(c.get('deps'), {
       ...tenantAndAddress(c),
       email: canonicalizeEmail(email)
     })
@@ -70,7 +70,7 @@ export function mountAccounts(app: Api): void {
 
   mountEndpoint(app, resetPassword, (input, c) =>
     runWithMailedToken(c, () =>
-      resets.resetPassword(c.get('deps'), { tenant: c.get('tenant'), ...input })
+      passwords.resetPassword(c.get('deps'), { tenant: c.get('tenant'), ...input })
     )
   )
 

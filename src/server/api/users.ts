@@ -7,9 +7,8 @@ import {
   updateOwnAccount
 } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
-import * as confirmations from '../domain/accounts/confirmations.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
-import * as passwordChanges from '../domain/accounts/password-changes.ts'
+import * as passwords from '../domain/accounts/passwords.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { administeredTenant } from './kit/administered-company.ts'
@@ -65,7 +64,7 @@ export function mountUsers(app: Api): void {
   )
 
   mountEndpoint(app, confirmPassword, ({ challenge_response }, c) =>
-    confirmations.confirmPassword(c.get('deps'), {
+    passwords.confirmPassword(c.get('deps'), {
       tenant: c.get('tenant'),
       person: authenticatedCaller(c),
       challenge_response
@@ -73,7 +72,7 @@ export function mountUsers(app: Api): void {
   )
 
   mountEndpoint(app, changePassword, (proofs, c) =>
-    passwordChanges.changePassword(c.get('deps'), {
+    passwords.changePassword(c.get('deps'), {
       tenant: c.get('tenant'),
       person: authenticatedCaller(c),
       ...proofs
