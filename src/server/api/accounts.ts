@@ -104,19 +104,12 @@ function tenantAndAddress(c: ApiContext) {
   return { tenant: c.get('tenant'), address: c.get('address') }
 }
 
-/**
- * Returns how people get the links that the service sends them: by mail, from the folder into which
- * mails are written, or from an administrator. The result is the same for every e-mail address, so
- * it does not reveal which accounts exist.
- */
+// the same for every e-mail address, so that it does not reveal which accounts exist
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
   return { delivery: chooseMailLinkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
 }
 
-/**
- * Runs `run`, which uses the token of a mailed link, and returns its result. If it fails, counts
- * the failure toward the limit of failures of the caller's network address.
- */
+// a failure counts toward the limit of the caller's network address
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return runWithMailTokenFailureLimit(c.get('deps'), tenantAndAddress(c), run)
 }

@@ -80,11 +80,7 @@ export function mountUsers(app: Api): void {
   )
 }
 
-/**
- * Returns the administrator who makes a call that invites somebody. Throws `unauthenticated` or
- * `forbidden` for anybody else. The endpoint itself is public, because people who sign up use it
- * too.
- */
+// the endpoint itself is public, because people who sign up use it too
 function administrator(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
@@ -94,10 +90,7 @@ function administrator(c: ApiContext): AuthenticatedCaller {
   return found
 }
 
-/**
- * Returns the canonical form of an e-mail address. Throws `invalid_input` if the address has no
- * canonical form. The contract's schemas already refuse such addresses.
- */
+/** Throws `invalid_input` without one. The contract's schemas already refuse such addresses. */
 export function canonicalizeEmail(email: string): string {
   const found = canonicalEmail(email)
   if (found === undefined) throw new AppError('invalid_input', 'The e-mail has no canonical form')
