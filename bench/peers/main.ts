@@ -4,12 +4,7 @@ import { flood } from './flood.ts'
 import { listenToStreams } from './listen.ts'
 import { replayStatements } from './statements.ts'
 
-/**
- * A function that starts one of the programs below and returns its message handler. Each program
- * runs in its own process, started by `startPeerProcess` or `startClientProcess`. The first message
- * to the process is passed to this function as `setup`. Each later message is passed to the message
- * handler, and the handler's result is sent back.
- */
+// Each runs in a process of its own: the first message is `setup`, and the handler answers the others.
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours
 type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>
 
