@@ -4,7 +4,7 @@ import { flood } from './flood.ts'
 import { listenToStreams } from './listen.ts'
 import { replayStatements } from './statements.ts'
 
-// Each runs in a process of its own: the first message is `setup`, and the handler answers the others.
+// each has a process: its first message is `setup`, and the handler answers the others
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours
 type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>
 
