@@ -3,7 +3,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { ListState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSessionEndListener } from '../sessions.ts'
-import { emptySelection, type RowSelection } from './selection.ts'
+import type { RowSelection } from './selection.ts'
 
 export type ListStatus =
   | { status: 'idle' }
@@ -50,6 +50,9 @@ interface Paging {
 export type ListStore<Row extends { id: string }, Query extends object = object> = ReturnType<
   typeof createListStore<Row, Query>
 >
+
+// not that of `selection.ts`, which lists without a selection would then load
+const emptySelection: RowSelection = { ids: new Set() }
 
 const firstPageRows = 50
 // the most that the server returns in one response
