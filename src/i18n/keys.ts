@@ -29,6 +29,7 @@ interface Catalogue {
   imports: typeof import('./en/admin/imports.json')
   invite: typeof import('./en/invite.json')
   keys: typeof import('./en/keys.json')
+  labels: typeof import('./en/admin/labels.json')
   limits: typeof import('./en/admin/limits.json')
   links: typeof import('./en/links.json')
   lists: typeof import('./en/lists.json')

@@ -3,6 +3,7 @@ import type { CompanyDetails } from '../../contract/companies.ts'
 import { type CompanyChanges, reloadCompany, updateCompany } from '../../stores/admin/companies.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
+import { fieldLabel } from '../forms/field-label.ts'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -23,13 +24,7 @@ export function CompanyNameEditor({ company }: { company: Named }) {
   })
   const opener = useRestoreFocus(isEditing || versioned.conflict !== undefined)
   if (versioned.conflict) {
-    return (
-      <EditConflict
-        versioned={versioned}
-        labelOf={() => t('companies.card.name')}
-        wordsOf={(_, value) => String(value)}
-      />
-    )
+    return <EditConflict versioned={versioned} wordsOf={(_, value) => String(value)} />
   }
   const close = () => setEditing(false)
   if (isEditing) {
@@ -63,7 +58,7 @@ interface NameFormProps {
 }
 
 function NameForm({ company, save, close }: NameFormProps) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   // the company may change while the form is open
   const [was] = useState(company)
   const check = useInputCheck('updateCompany')
@@ -85,7 +80,7 @@ function NameForm({ company, save, close }: NameFormProps) {
         close={close}
       >
         <Field
-          label={t('companies.card.name')}
+          label={fieldLabel('name', locale)}
           name="name"
           autoComplete="off"
           initial={was.name}

@@ -2,6 +2,7 @@ import { type AuditChange, type AuditLogEntry, serviceActorId } from '../../cont
 import { separateCompleteMediaKinds } from '../../core/media-types.ts'
 import { formatBytes, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 export type SentencePart = string | { role: Role; name: string }
@@ -96,7 +97,7 @@ export function describeChanges(
     const hasBefore = before !== null || (limits.includes(field) && action.endsWith('.update'))
     return {
       field,
-      label: labelOf(field, t),
+      label: fieldLabel(field, locale),
       before: hasBefore && !isReplaced ? wordsOf(field, before) : undefined,
       after: isGone ? undefined : isReplaced ? t('replaced') : wordsOf(field, after)
     }
@@ -109,10 +110,6 @@ export function describeChanges(
  */
 export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
   return changes?.some(({ field }) => field === 'if_match') === true
-}
-
-function labelOf(field: string, t: TranslateAudit): string {
-  return wordOr(`labels.${field}`, field.replaceAll('_', ' '), t)
 }
 
 interface Surroundings {
@@ -129,7 +126,8 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
     if (field === 'max_requests_interval') return t('always')
     return limits.includes(field) ? t('noLimit') : t('nothing')
   }
-  if (typeof value === 'boolean') return value ? t('yes') : t('no')
+  if (typeof value === 'boolean')
+    return wordOr(`values.${field}.${value}`, t(value ? 'yes' : 'no'), t)
   if (typeof value === 'number') {
     return field === 'max_storage'
       ? formatBytes(value, locale)

@@ -10,6 +10,7 @@ import type { Locale, Translate } from '../../i18n/index.ts'
 import type { MessageKey } from '../../i18n/keys.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { fieldLabel } from '../forms/field-label.ts'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { RadioField } from '../forms/RadioField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
@@ -66,7 +67,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
         />
       ))}
       <RadioField
-        label={t('categories.visibility.label')}
+        label={fieldLabel('visibility', locale)}
         name="visibility"
         options={optionsOf('visibility').map(option => ({
           ...option,
@@ -77,7 +78,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
         error={fieldErrorText(form.errors, 'visibility', t)}
       />
       <RadioField
-        label={t('categories.store.label')}
+        label={fieldLabel('store', locale)}
         name="store"
         options={optionsOf('store')}
         initial={category?.store ?? 'file'}
@@ -88,7 +89,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
           className={`${forFilesOnly} ${acceptsPictures(others) && others.length > 0 ? '' : forPicturesOnly}`}
         >
           <RadioField
-            label={t('categories.keep_originals.label')}
+            label={fieldLabel('keep_originals', locale)}
             name="keep_originals"
             options={optionsOf('keep_originals')}
             initial={category.keep_originals}
@@ -98,7 +99,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
       )}
       <div className="flex flex-col gap-3">
         <CheckBoxes
-          label={t('categories.media_types.label')}
+          label={fieldLabel('media_types', locale)}
           name="kinds"
           options={mediaKindNames.map(kind => ({
             value: kind,
@@ -118,7 +119,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
         )}
       </div>
       <fieldset className={`flex flex-col gap-1.5 ${forFilesOnly}`}>
-        <legend className="label-text mb-1.5">{t('categories.retention.label')}</legend>
+        <legend className="label-text mb-1.5">{fieldLabel('retention', locale)}</legend>
         <p className="text-ink-soft text-sm">{t('categories.retention.note')}</p>
         <div className="grid gap-3 sm:grid-cols-2">
           <Field
@@ -143,7 +144,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
       </fieldset>
       {category && (
         <CheckBoxes
-          label={t('categories.default.label')}
+          label={fieldLabel('default', locale)}
           name="default"
           options={[{ value: 'yes', label: t('categories.default.option') }]}
           initial={category.default ? ['yes'] : []}

@@ -7,6 +7,7 @@ import {
   reloadCategory,
   updateCategory
 } from '../../stores/admin/company-categories.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { FormValues } from '../forms/use-form.ts'
 import { FactList } from '../kit/FactList.tsx'
@@ -43,7 +44,6 @@ export function CategorySettings({ category }: CategoryProps) {
       rules={{ retention: retentionRule }}
       codeErrors={{ default_group_private: { visibility: { rule: 'default_group' } } }}
       words={key => t(`category.${key}`)}
-      labelOf={name => labelOf(name, t)}
       wordsOf={(name, value) => valueWords(name, value, locale, t)}
       shown={<Shown category={category} />}
       className="max-w-2xl gap-6"
@@ -75,26 +75,26 @@ function Shown({ category }: CategoryProps) {
           : [])
       ] as const
     ).map(([field, value]) => ({
-      label: labelOf(field, t),
+      label: fieldLabel(field, locale),
       value: valueWords(field, value, locale, t),
       note: describeSettingChoice(field, value, t).note
     })),
     {
-      label: labelOf('media_types', t),
+      label: fieldLabel('media_types', locale),
       value: valueWords('media_types', media_types, locale, t),
       note: media_types ? t('categories.media_types.note') : undefined
     },
     ...(store === 'file'
       ? [
           {
-            label: labelOf('retention', t),
+            label: fieldLabel('retention', locale),
             value: valueWords('retention', retention, locale, t),
             note: retention ? t('categories.retention.note') : undefined
           }
         ]
       : []),
     {
-      label: labelOf('default', t),
+      label: fieldLabel('default', locale),
       value: valueWords('default', category.default, locale, t),
       note: category.default ? t('categories.default.used') : undefined
     }
@@ -117,11 +117,6 @@ function changesOf(values: FormValues, was: CategoryDetails): Settings {
     retention: isFile ? read.retention : was.retention,
     default: values['default'] === 'yes'
   }
-}
-
-function labelOf(name: string, t: Translate): string {
-  // as: the fields of `EditableCategory`
-  return t(`categories.${name as keyof Settings}.label`)
 }
 
 function valueWords(name: string, value: unknown, locale: Locale, t: Translate): string {

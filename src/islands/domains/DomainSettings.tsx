@@ -3,6 +3,7 @@ import { required } from '../../core/input/validators.ts'
 import { type Locale, localeNames, type Translate } from '../../i18n/index.ts'
 import { type DomainChanges, reloadDomain, updateDomain } from '../../stores/admin/domains.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 import { RadioField } from '../forms/RadioField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
@@ -33,7 +34,6 @@ export function DomainSettings({ domain }: DomainProps) {
       rules={{ name: required, title: required }}
       codeErrors={{ default_group_private: { public: { rule: 'public_category' } } }}
       words={key => t(`domains.settings.${key}`)}
-      labelOf={name => labelOf(name, t)}
       wordsOf={(name, value) => valueWords(name, value, t)}
       shown={<Shown domain={domain} />}
       className="max-w-2xl gap-6"
@@ -44,9 +44,9 @@ export function DomainSettings({ domain }: DomainProps) {
 }
 
 function Shown({ domain }: DomainProps) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const facts = fields.map(name => ({
-    label: labelOf(name, t),
+    label: fieldLabel(name, locale),
     value: valueWords(name, domain[name], t),
     note: name === 'public' ? publicNote(domain.public, t) : undefined
   }))
@@ -54,9 +54,9 @@ function Shown({ domain }: DomainProps) {
 }
 
 function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const texts = (name: 'name' | 'title' | 'contact' | 'privacy' | 'terms') => ({
-    label: labelOf(name, t),
+    label: fieldLabel(name, locale),
     name,
     autoComplete: 'off',
     initial: domain[name] ?? '',
@@ -68,7 +68,7 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
       <Field {...texts('name')} />
       <Field {...texts('title')} />
       <RadioField
-        label={labelOf('public', t)}
+        label={fieldLabel('public', locale)}
         name="public"
         initial={String(domain.public)}
         options={[true, false].map(value => ({
@@ -79,7 +79,7 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
         error={fieldErrorText(form.errors, 'public', t)}
       />
       <SelectField
-        label={labelOf('locale', t)}
+        label={fieldLabel('locale', locale)}
         name="locale"
         initial={domain.locale}
         options={Object.entries(localeNames).map(([value, label]) => ({ value, label }))}
@@ -103,11 +103,6 @@ function settingsOf(values: FormValues): Settings {
     privacy: text('privacy') || null,
     terms: text('terms') || null
   }
-}
-
-function labelOf(name: string, t: Translate): string {
-  // as: the fields of `Settings`
-  return t(`domains.settings.labels.${name as keyof Settings}`)
 }
 
 function publicNote(isPublic: boolean, t: Translate): string {

@@ -16,9 +16,9 @@ interface PublishThemeProps {
 }
 
 export function PublishTheme({ domain, themes, draft }: PublishThemeProps) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
-  const changes = describeThemeChanges(draft.look, themes, t)
+  const changes = describeThemeChanges(draft.look, themes, locale, t)
   const { host, id } = domain
   const action = useAction({
     what: 'Publishing the look failed',

@@ -4,6 +4,7 @@ import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { colorCorrections, cssPropertyOf, themeTokens } from '../../core/theme/theme-colors.ts'
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
+import { fieldLabel } from '../forms/field-label.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -16,7 +17,6 @@ import { ThemeVersions } from './ThemeVersions.tsx'
 import {
   colorRoles,
   describeThemePart,
-  labelOfThemePart,
   type ThemePart,
   withReplacedThemeColor
 } from './theme-words.ts'
@@ -53,7 +53,7 @@ interface EditorProps extends ThemeEditorProps {
 const [primary, secondary, ...others] = colorRoles
 
 function Editor({ domain, themes }: EditorProps) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const id = useId()
   const draft = useThemeDraft(domain.id, themes)
   useApplyPublishedTheme(domain.host, themes)
@@ -82,7 +82,6 @@ function Editor({ domain, themes }: EditorProps) {
     <div className="flex flex-col gap-6">
       <EditConflict
         versioned={draft}
-        labelOf={name => labelOfThemePart(name as ThemePart, t)}
         wordsOf={(name, value) => describeThemePart(name as ThemePart, value, t)}
       />
       <div className="grid gap-8 lg:grid-cols-[minmax(0,24rem)_minmax(0,1fr)]">
@@ -118,14 +117,14 @@ function Editor({ domain, themes }: EditorProps) {
             <div className="mt-4 flex flex-col gap-5">{others.map(colorField)}</div>
           </details>
           <PictureField
-            label={t('domains.look.logo')}
+            label={fieldLabel('logo', locale)}
             hint={t('domains.look.hints.logo')}
             picture={look.logo}
             error={pictureError('logo')}
             onChoose={logo => change({ logo })}
           />
           <PictureField
-            label={t('domains.look.logo_dark')}
+            label={fieldLabel('logo_dark', locale)}
             hint={t('domains.look.hints.logo_dark')}
             picture={look.logo_dark ?? ''}
             error={pictureError('logo_dark')}
@@ -134,7 +133,7 @@ function Editor({ domain, themes }: EditorProps) {
             onRemove={look.logo_dark === null ? undefined : () => change({ logo_dark: null })}
           />
           <PictureField
-            label={t('domains.look.favicon')}
+            label={fieldLabel('favicon', locale)}
             hint={t('domains.look.hints.favicon')}
             picture={look.favicon}
             error={pictureError('favicon')}

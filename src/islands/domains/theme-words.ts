@@ -1,6 +1,7 @@
 import type { Colors, DomainThemes } from '../../contract/domains.ts'
-import type { Translate } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 
 export type ThemePart = (typeof themeParts)[number]
 const themePictures = ['logo', 'logo_dark', 'favicon'] as const
@@ -40,10 +41,6 @@ export function withReplacedThemeColor(
   return { dark: colors.dark, ...Object.fromEntries(given) }
 }
 
-export function labelOfThemePart(part: ThemePart, t: Translate): string {
-  return t(part === 'colors' ? 'domains.look.colors.label' : `domains.look.${part}`)
-}
-
 export function describeThemePart(part: ThemePart, value: unknown, t: Translate): string {
   if (part !== 'colors') return t(value ? 'domains.look.own' : 'domains.look.none')
   const colors = value as Colors // as: the type of this part
@@ -62,6 +59,7 @@ interface DescribedThemeChange {
 export function describeThemeChanges(
   look: EditedTheme,
   themes: DomainThemes,
+  locale: Locale,
   t: Translate
 ): DescribedThemeChange[] {
   const before = themeToEdit({ ...themes, draft: null })
@@ -79,7 +77,7 @@ export function describeThemeChanges(
   return [
     ...texts.filter(change => change.before !== change.after),
     ...pictures.map(part => ({
-      label: labelOfThemePart(part, t),
+      label: fieldLabel(part, locale),
       before: undefined,
       after: t(look[part] ? 'domains.look.replaced' : 'domains.look.removed')
     }))

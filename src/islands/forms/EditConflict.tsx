@@ -2,11 +2,11 @@ import { type RefObject, type SyntheticEvent, useEffect, useId, useRef, useState
 import type { Difference } from '../../core/differences.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
+import { fieldLabel } from './field-label.ts'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
 export interface DifferenceFormatters {
-  labelOf: (name: string) => string
   wordsOf: (name: string, value: unknown) => string
 }
 
@@ -45,8 +45,8 @@ interface DifferenceFormProps extends DifferenceFormatters {
   resolve: (mine: readonly string[]) => Promise<void>
 }
 
-function DifferenceForm({ differences, labelOf, wordsOf, resolve }: DifferenceFormProps) {
-  const { t } = useTranslation()
+function DifferenceForm({ differences, wordsOf, resolve }: DifferenceFormProps) {
+  const { locale, t } = useTranslation()
   const id = useId()
   const title = useRef<HTMLHeadingElement>(null)
   const [mine, setMine] = useState(() =>
@@ -81,7 +81,7 @@ function DifferenceForm({ differences, labelOf, wordsOf, resolve }: DifferenceFo
         const options = { mine: true, theirs: false } as const
         return (
           <fieldset key={name} className="flex flex-col gap-1 text-base-content" data-field={name}>
-            <legend className="label-text">{labelOf(name)}</legend>
+            <legend className="label-text">{fieldLabel(name, locale)}</legend>
             {(['mine', 'theirs'] as const).map(whose => (
               <label key={whose} className="flex min-h-8 items-center gap-3">
                 <input

@@ -34,12 +34,12 @@ interface SettingsSectionProps<Item>
 export function SettingsSection<Item extends { id: string; version: number }>(
   props: SettingsSectionProps<Item>
 ) {
-  const { id, title, save, load, words, isLocked = false, shown, labelOf, wordsOf } = props
+  const { id, title, save, load, words, isLocked = false, shown, wordsOf } = props
   const heading = useRef<HTMLHeadingElement>(null)
   const versioned = useVersionedSave({ save, load })
   return (
     <>
-      <EditConflict versioned={versioned} title={heading} {...{ labelOf, wordsOf }} />
+      <EditConflict versioned={versioned} title={heading} wordsOf={wordsOf} />
       <Section id={id} ref={heading} title={title}>
         <InPlaceEditor
           label={words('edit')}

@@ -1,6 +1,7 @@
 import type { Group } from '../../contract/groups.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { fieldLabel } from '../forms/field-label.ts'
 import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -13,11 +14,11 @@ interface GroupFieldsProps {
 }
 
 export function GroupFields({ form, group }: GroupFieldsProps) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   return (
     <>
       <Field
-        label={t('groups.name')}
+        label={fieldLabel('name', locale)}
         name="name"
         autoComplete="off"
         initial={group?.name}
@@ -25,7 +26,7 @@ export function GroupFields({ form, group }: GroupFieldsProps) {
         error={fieldErrorText(form.errors, 'name', t)}
       />
       <CheckBoxes
-        label={t('groups.features')}
+        label={fieldLabel('features', locale)}
         name="features"
         options={features.map(value => ({ value, label: t(`groups.featureNames.${value}`) }))}
         initial={group?.features ?? features}

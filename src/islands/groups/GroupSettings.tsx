@@ -4,7 +4,8 @@ import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { type GroupChanges, reloadGroup, updateGroup } from '../../stores/admin/groups.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
-import { type DifferenceFormatters, EditConflict } from '../forms/EditConflict.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
+import { fieldLabel } from '../forms/field-label.ts'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import { useVersionedSave, type VersionedSaveOptions } from '../forms/use-versioned-save.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
@@ -25,15 +26,12 @@ export function GroupSettings({ group }: GroupProps) {
   const title = useRef<HTMLHeadingElement>(null)
   const source = versionsOf(group)
   const limits = useVersionedSave(source)
-  const words: DifferenceFormatters = {
-    labelOf: name => labelOf(name, t),
-    wordsOf: (name, value) => wordsOf(name, value, locale, t)
-  }
+  const wordsOf = (name: string, value: unknown) => valueWords(name, value, locale, t)
   return (
     <>
       <SettingsSection<Group>
         {...source}
-        {...words}
+        wordsOf={wordsOf}
         id="group-settings"
         title={t('groups.settings')}
         item={group}
@@ -48,7 +46,7 @@ export function GroupSettings({ group }: GroupProps) {
       >
         {!group.is_default && <MakeDefault group={group} />}
       </SettingsSection>
-      <EditConflict versioned={limits} title={title} {...words} />
+      <EditConflict versioned={limits} title={title} wordsOf={wordsOf} />
       <Section
         id="group-limits"
         ref={title}
@@ -75,14 +73,14 @@ function versionsOf({ id }: Group): VersionedSaveOptions<Group, Partial<Group>> 
 }
 
 function Shown({ group }: GroupProps) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const { name, features, is_default } = group
   return (
     <>
       <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[auto_1fr]">
-        <dt className="text-ink-soft">{t('groups.name')}</dt>
+        <dt className="text-ink-soft">{fieldLabel('name', locale)}</dt>
         <dd className="wrap-anywhere">{name}</dd>
-        <dt className="text-ink-soft">{t('groups.features')}</dt>
+        <dt className="text-ink-soft">{fieldLabel('features', locale)}</dt>
         <dd>{featureWords(features, t)}</dd>
       </dl>
       {is_default && <p className="text-ink-soft">{t('groups.isDefault')}</p>}
@@ -157,18 +155,7 @@ function featureWords(features: Group['features'], t: Translate): string {
     : features.map(feature => t(`groups.featureNames.${feature}`)).join(', ')
 }
 
-function labelOf(name: string, t: Translate): string {
-  const labels: Record<string, string> = {
-    name: t('groups.name'),
-    features: t('groups.features'),
-    max_requests: t('limits.requests'),
-    max_requests_interval: t('limits.period'),
-    max_storage: t('limits.storage')
-  }
-  return labels[name] ?? name
-}
-
-function wordsOf(name: string, value: unknown, locale: Locale, t: Translate): string {
+function valueWords(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of the forms
   switch (name as keyof Group) {
     case 'features':

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
 import type { GroupUsage } from '../../contract/groups.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -64,9 +65,9 @@ export function LimitEditor<Shown extends GroupLimits>({
   return (
     <div className="flex flex-col gap-3">
       <dl className="tabular grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
-        <dt className="text-ink-soft">{t('limits.requests')}</dt>
+        <dt className="text-ink-soft">{fieldLabel('max_requests', locale)}</dt>
         <dd data-limit="requests">{describeRequestLimit(limits, t)}</dd>
-        <dt className="text-ink-soft">{t('limits.storage')}</dt>
+        <dt className="text-ink-soft">{fieldLabel('max_storage', locale)}</dt>
         <dd data-limit="storage">{describeStorageLimit(limits.max_storage, locale, t)}</dd>
       </dl>
       {action.failure && sent && (

@@ -12,6 +12,7 @@ import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-per
 import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
@@ -90,9 +91,13 @@ export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
 
   return (
     <div className="flex flex-col gap-4">
-      <Field {...fieldOf('max_requests')} label={t('limits.requests')} inputMode="numeric" />
+      <Field
+        {...fieldOf('max_requests')}
+        label={fieldLabel('max_requests', locale)}
+        inputMode="numeric"
+      />
       <SelectField
-        label={t('limits.period')}
+        label={fieldLabel('max_requests_interval', locale)}
         name="max_requests_interval"
         initial={limits.max_requests_interval ?? ''}
         onInput={({ currentTarget }) => setPeriod(periodOf(currentTarget.value))}

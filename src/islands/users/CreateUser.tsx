@@ -13,6 +13,7 @@ import { $session } from '../../stores/sessions.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
+import { fieldLabel } from '../forms/field-label.ts'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -97,7 +98,7 @@ export const CreateUser = withTranslation(function CreateUser() {
           />
         </fieldset>
         <SelectField
-          label={t('invite.language')}
+          label={fieldLabel('locale', locale)}
           name="locale"
           initial="und"
           hint={t('invite.languageHint')}

@@ -3,6 +3,7 @@ import { formatDateTime } from '../../core/text/format.ts'
 import { isLocale, locales, type Translate } from '../../i18n/index.ts'
 import { type MemberChanges, reloadMember, updateMember } from '../../stores/admin/members.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
+import { fieldLabel } from '../forms/field-label.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { FormState, FormValues } from '../forms/use-form.ts'
@@ -28,7 +29,6 @@ export function UserIdentity({ member }: MemberProps) {
       what="Saving the person failed"
       words={key => t(`person.identity.${key}`)}
       isLocked={member.state === 'waiting'}
-      labelOf={name => t(name === 'locale' ? 'invite.language' : 'person.identity.name')}
       wordsOf={(name, value) => (name === 'locale' ? languageOf(value, t) : String(value))}
       shown={<Facts member={member} />}
       className="max-w-md gap-4"
@@ -44,11 +44,11 @@ function Facts({ member }: MemberProps) {
   const timeOf = (time: string) => formatDateTime(new Date(time), locale)
   return (
     <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[auto_1fr]">
-      <dt className="text-ink-soft">{t('person.identity.name')}</dt>
+      <dt className="text-ink-soft">{fieldLabel('username', locale)}</dt>
       <dd className="wrap-anywhere">{username}</dd>
-      <dt className="text-ink-soft">{t('person.identity.email')}</dt>
+      <dt className="text-ink-soft">{fieldLabel('email', locale)}</dt>
       <dd className="wrap-anywhere">{email}</dd>
-      <dt className="text-ink-soft">{t('invite.language')}</dt>
+      <dt className="text-ink-soft">{fieldLabel('locale', locale)}</dt>
       <dd>{languageOf(member.locale, t)}</dd>
       <dt className="text-ink-soft">{t('person.identity.state')}</dt>
       <dd data-member-state={state}>{t(`person.identity.states.${state}`)}</dd>
@@ -66,12 +66,12 @@ function Facts({ member }: MemberProps) {
 }
 
 function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
-  const { t } = useTranslation()
+  const { locale, t } = useTranslation()
   const languages = member.locale === 'und' ? (['und', ...locales] as const) : locales
   return (
     <>
       <Field
-        label={t('person.identity.name')}
+        label={fieldLabel('username', locale)}
         name="username"
         autoComplete="off"
         initial={member.username}
@@ -79,7 +79,7 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
         error={fieldErrorText(form.errors, 'username', t)}
       />
       <SelectField
-        label={t('invite.language')}
+        label={fieldLabel('locale', locale)}
         name="locale"
         initial={member.locale}
         hint={t('invite.languageHint')}

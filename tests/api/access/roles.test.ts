@@ -7,6 +7,8 @@ import {
 } from '../../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
+import en from '../../../src/i18n/en/admin/labels.json' with { type: 'json' }
+import fr from '../../../src/i18n/fr/admin/labels.json' with { type: 'json' }
 import { auditTranslator } from '../../../src/islands/audit/audit-translator.ts'
 import { describeChanges } from '../../../src/islands/audit/audit-words.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
@@ -162,10 +164,12 @@ test('the audit log says every field of every entry in words, in both languages'
         after: after[field] ?? null
       }))
     }
+    const labels = { en, fr }
     for (const locale of ['en', 'fr'] as const) {
       const t = auditTranslator(locale)
       for (const { field, label, ...words } of describeChanges(entry, locale, t)) {
-        if (t(`labels.${field}` as 'nothing') !== label) raw.add(`${action}: ${field} (${locale})`)
+        if (!Object.values<string>(labels[locale]).includes(label))
+          raw.add(`${action}: ${field} (${locale})`)
         for (const moment of ['before', 'after'] as const) {
           for (const code of codesIn({ before, after }[moment][field])) {
             const isInWords = ['reason', 'locale', 'colors', 'interval', field].some(

@@ -223,7 +223,7 @@ for (const locale of checkedLocales) {
     await expect(page.getByText(`_domain-check.${host}`, { exact: true })).toBeVisible()
     const settings = section(page, t('domains.settings.heading'))
     await settings.getByRole('button', { name: t('domains.settings.edit') }).click()
-    await settings.getByLabel(t('domains.settings.labels.title')).fill('Kept for later')
+    await settings.getByLabel(t('labels.title')).fill('Kept for later')
     await settings.getByRole('button', { name: t('domains.settings.save') }).click()
     await expect(settings.getByText('Kept for later')).toBeVisible()
     const look = section(page, t('domains.look.title'))

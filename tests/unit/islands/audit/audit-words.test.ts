@@ -3,9 +3,9 @@ import { adminCalls } from '../../../../src/contract/admin-calls.ts'
 import { AuditAction, type AuditLogEntry, serviceActorId } from '../../../../src/contract/audit.ts'
 import { DisabledReason } from '../../../../src/contract/kit/disabled.ts'
 import enScreen from '../../../../src/i18n/en/admin/audit.json' with { type: 'json' }
-import en from '../../../../src/i18n/en/admin/changes.json' with { type: 'json' }
+import enLabels from '../../../../src/i18n/en/admin/labels.json' with { type: 'json' }
 import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'json' }
-import fr from '../../../../src/i18n/fr/admin/changes.json' with { type: 'json' }
+import frLabels from '../../../../src/i18n/fr/admin/labels.json' with { type: 'json' }
 import type { Locale } from '../../../../src/i18n/index.ts'
 import {
   actionsByItemKind,
@@ -235,8 +235,8 @@ test('every field of an item that can be changed has a label in both languages',
     if (method !== 'PUT' || !versioned) continue
     const { shape } = input as unknown as { shape: object }
     for (const field of Object.keys(shape).filter(each => each !== 'id')) {
-      expect(en.labels, field).toHaveProperty([field])
-      expect(fr.labels, field).toHaveProperty([field])
+      expect(enLabels, field).toHaveProperty([field])
+      expect(frLabels, field).toHaveProperty([field])
     }
   }
 })
