@@ -32,7 +32,6 @@ export interface HttpServerOptions {
   addressOf: ClientAddressReader
   gate: Gate
   log: Log
-  /** Below this speed of a request body, its connection is closed. */
   slowest?: MinimumSpeed
   /** For receiving the headers of a request; 10 seconds by default. */
   headMs?: number
