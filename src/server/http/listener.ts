@@ -16,7 +16,7 @@ import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 
-/** An average of `bytesPerSecond` in each period of `windowMs` milliseconds. */
+// an average of `bytesPerSecond` in each period of `windowMs` milliseconds
 interface MinimumSpeed {
   windowMs: number
   bytesPerSecond: number
