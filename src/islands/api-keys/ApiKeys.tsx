@@ -9,6 +9,7 @@ import {
   renewApiKey,
   revokeApiKey
 } from '../../stores/accounts/api-keys.ts'
+import { wholeListState } from '../../stores/load-state.ts'
 import { InPlaceEditor } from '../forms/InPlaceEditor.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
@@ -30,7 +31,10 @@ import { CreateKey } from './CreateKey.tsx'
 export function ApiKeys({ company, person }: KeyOwner) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
-  const list = useStore(apiKeyList.$state, { ssr: 'initial' })
+  const list = wholeListState(
+    useStore(apiKeyList.$rows, { ssr: 'initial' }),
+    useStore(apiKeyList.$status, { ssr: 'initial' })
+  )
   const [made, setMade] = useState<ApiKeyWithSecret>()
   const title = useRef<HTMLHeadingElement>(null)
 

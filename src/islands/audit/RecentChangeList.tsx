@@ -1,6 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import { recentChanges } from '../../stores/admin/audit.ts'
+import { wholeListState } from '../../stores/load-state.ts'
 import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
@@ -20,7 +21,10 @@ export interface RecentChangesProps {
 export function RecentChangeList({ target, isPerson = false, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
-  const state = useStore(recentChanges.$state, { ssr: 'initial' })
+  const state = wholeListState(
+    useStore(recentChanges.$rows, { ssr: 'initial' }),
+    useStore(recentChanges.$status, { ssr: 'initial' })
+  )
   const route = useStore($route, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}
   const company = params['company'] ?? ''

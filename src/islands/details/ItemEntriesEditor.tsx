@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import type { ReadableAtom } from 'nanostores'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { ListState } from '../../stores/load-state.ts'
+import { type ListStatus, wholeListState } from '../../stores/load-state.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -13,7 +13,8 @@ type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 're
 interface ItemEntriesProps<Entry> {
   id: string
   list: {
-    $state: ReadableAtom<ListState<Entry>>
+    $rows: ReadableAtom<readonly Entry[]>
+    $status: ReadableAtom<ListStatus>
     load: () => Promise<unknown>
     loadMore: () => Promise<void>
   }
@@ -37,7 +38,10 @@ const undoMs = 10_000
 export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
   const { id, list, words, none, note, nameOf, find, noteOf, add, remove, row, children } = props
   const { t } = useTranslation()
-  const part = useStore(list.$state, { ssr: 'initial' })
+  const part = wholeListState(
+    useStore(list.$rows, { ssr: 'initial' }),
+    useStore(list.$status, { ssr: 'initial' })
+  )
   const [news, setNews] = useState<{ text: string; removed?: Entry }>()
   const title = useRef<HTMLHeadingElement>(null)
 

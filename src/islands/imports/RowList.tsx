@@ -11,7 +11,7 @@ import {
 import { type SourceFileFormat, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
 import { correctRow, setRowSkipped, showRowsWithVerdict } from '../../stores/imports/imports.ts'
 import { createOmittedRowsFile } from '../../stores/imports/omitted-file.ts'
-import type { ListStatus } from '../../stores/lists/lists.ts'
+import type { ListStatus } from '../../stores/load-state.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'

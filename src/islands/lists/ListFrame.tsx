@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ListStatus } from '../../stores/lists/lists.ts'
+import type { ListStatus } from '../../stores/load-state.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'

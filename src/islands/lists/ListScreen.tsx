@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ListStatus } from '../../stores/lists/lists.ts'
+import type { ListStatus } from '../../stores/load-state.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { DataTable, type DataTableProps } from './DataTable.tsx'

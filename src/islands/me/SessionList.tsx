@@ -4,6 +4,7 @@ import type { Session } from '../../contract/sessions.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { endSession, loadSessions, sessionList } from '../../stores/accounts/session-list.ts'
+import { wholeListState } from '../../stores/load-state.ts'
 import { signOutEverywhere } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
@@ -15,7 +16,10 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 export function SessionList() {
   const { t } = useTranslation()
-  const list = useStore(sessionList.$state, { ssr: 'initial' })
+  const list = wholeListState(
+    useStore(sessionList.$rows, { ssr: 'initial' }),
+    useStore(sessionList.$status, { ssr: 'initial' })
+  )
   const title = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => void loadSessions(), [])

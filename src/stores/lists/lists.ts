@@ -1,21 +1,9 @@
-import { computed, type ReadableAtom } from 'nanostores'
+import type { ReadableAtom } from 'nanostores'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { ListState } from '../load-state.ts'
+import type { ListStatus } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSessionEndListener } from '../sessions.ts'
 import type { RowSelection } from './selection.ts'
-
-export type ListStatus =
-  | { status: 'idle' }
-  | { status: 'loading' }
-  | {
-      status: 'ready'
-      hasMore: boolean
-      more: 'idle' | 'loading' | { error: AppError }
-      /** Why the last refresh failed. The rows of the earlier load stay visible. */
-      stale?: AppError
-    }
-  | { status: 'failed'; error: AppError }
 
 export interface PageRequest {
   limit: number
@@ -240,16 +228,6 @@ export function createListStore<Row extends { id: string }, Query extends object
     $query,
     /** The selected rows. They stay selected while the person visits other pages. */
     $selection,
-    $state: computed([$rows, $status], (rows, status): ListState<Row> => {
-      if (status.status === 'failed') return status
-      if (status.status !== 'ready') {
-        // rows of an earlier query stay until those of the new one are there
-        if (rows.length === 0) return { status: 'loading' }
-        return { status: 'ready', rows, hasMore: false, more: 'idle' }
-      }
-      const { hasMore, more, stale } = status
-      return stale ? { status: 'failed', error: stale } : { status: 'ready', rows, hasMore, more }
-    }),
 
     /**
      * Shows the rows of an owner that match the query. Rows of another owner disappear immediately.

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { toProblem } from '../../../../src/contract/kit/problems.ts'
+import { type ListStatus, wholeListState } from '../../../../src/stores/load-state.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 
 const session = (id: number, current: boolean) => ({
@@ -15,10 +16,10 @@ const [mine, other] = [session(1, true), session(2, false)]
 test('loads the list, keeps it on a reload and says what failed', async () => {
   const { answers, list } = await open()
   await list.loadSessions()
-  expect(list.sessionList.$state.get()).toMatchObject({ status: 'ready', rows: [mine, other] })
+  expect(stateOf(list.sessionList)).toMatchObject({ status: 'ready', rows: [mine, other] })
   answers['GET /user/session'] = () => problem('unavailable')
   await list.loadSessions()
-  expect(list.sessionList.$state.get()).toMatchObject({
+  expect(stateOf(list.sessionList)).toMatchObject({
     status: 'failed',
     error: { code: 'unavailable' }
   })
@@ -42,7 +43,7 @@ test('forgets the list at sign-out, and what arrives after it', async () => {
   await sessions.signOut()
   late.resolve(Response.json([mine]))
   await loading
-  expect(list.sessionList.$state.get()).toEqual({ status: 'loading' })
+  expect(stateOf(list.sessionList)).toEqual({ status: 'loading' })
 })
 
 async function open() {
@@ -78,4 +79,8 @@ async function open() {
 function problem(code: 'unavailable' | 'not_found'): Response {
   const error = new AppError(code, code)
   return Response.json(toProblem(error), { status: error.status })
+}
+
+function stateOf(list: { $rows: { get(): readonly object[] }; $status: { get(): ListStatus } }) {
+  return wholeListState(list.$rows.get(), list.$status.get())
 }
