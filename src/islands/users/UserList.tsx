@@ -6,6 +6,7 @@ import { dateTag } from '../../core/text/date-tag.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
+  $memberSelection,
   countMembers,
   type MemberFilter,
   type MemberQuery,
@@ -77,8 +78,8 @@ export const UserList = withTranslation(function UserList() {
   const { locale, t } = useTranslation()
   const screen = useListScreen(memberList, addresses, 'name')
   const run = useStore(memberBulkRun.$run, { ssr: 'initial' })
-  const selection = useStore(memberList.$selection, { ssr: 'initial' })
-  const setSelection = (next: RowSelection) => memberList.$selection.set(next)
+  const selection = useStore($memberSelection, { ssr: 'initial' })
+  const setSelection = (next: RowSelection) => $memberSelection.set(next)
   const [action, setAction] = useState<BulkAction>()
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const view = useListView('users', columns)

@@ -1,6 +1,7 @@
 import type { ApiKey, ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { maxApiKeysPerOwner } from '../../contract/kit/limits.ts'
 import { withPasswordConfirmation } from '../confirmation.ts'
+import { removeRow } from '../lists/list-changes.ts'
 import { createListStore } from '../lists/lists.ts'
 import { api, type CallInput } from '../sessions.ts'
 
@@ -52,7 +53,7 @@ export async function renewApiKey(company: string | undefined, id: string): Prom
 
 /** Does nothing if the key is revoked already. */
 export async function revokeApiKey({ company = '', person }: KeyOwner, id: string): Promise<void> {
-  await apiKeyList.remove(id, () => {
+  await removeRow(apiKeyList, id, () => {
     if (person !== undefined) return api('deleteUserApiKey', { id: person, keyId: id }, { company })
     return company === ''
       ? api('deleteApiKey', { id })

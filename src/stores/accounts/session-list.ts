@@ -1,4 +1,5 @@
 import type { Session } from '../../contract/sessions.ts'
+import { removeRow } from '../lists/list-changes.ts'
 import { createListStore } from '../lists/lists.ts'
 import { api } from '../sessions.ts'
 
@@ -8,6 +9,6 @@ export const sessionList = createListStore<Session>(() => api('listSessions', {}
 export const loadSessions = () => sessionList.open('', {})
 
 export async function endSession(id: string): Promise<void> {
-  await sessionList.remove(id, () => api('endSession', { id }))
+  await removeRow(sessionList, id, () => api('endSession', { id }))
   await loadSessions()
 }

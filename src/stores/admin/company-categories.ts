@@ -1,5 +1,6 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
+import { dropRow, putRow } from '../lists/list-changes.ts'
 import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
@@ -63,10 +64,10 @@ export async function deleteCategory({ id, version }: CategoryDetails): Promise<
 
 export async function addGroupToCategory(id: string, group: Group): Promise<void> {
   await callAdminApi('addGroupCategory', { groupId: group.id, category_id: id })
-  categoryGroups.put(id, group)
+  putRow(categoryGroups, id, group)
 }
 
 export async function removeGroupFromCategory(id: string, group: Group): Promise<void> {
   await callAdminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
-  categoryGroups.drop(id, group)
+  dropRow(categoryGroups, id, group)
 }

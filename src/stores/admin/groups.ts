@@ -2,6 +2,7 @@ import type { Category } from '../../contract/categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
+import { dropRow, putRow } from '../lists/list-changes.ts'
 import { createListStore } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
@@ -48,12 +49,12 @@ export async function deleteGroup({ id, version }: Group): Promise<void> {
 
 export async function addGroupMember(id: string, member: Member): Promise<void> {
   await callAdminApi('addGroupUser', { groupId: id, user_id: member.id })
-  if (groupMembers.put(id, member)) refreshMemberCount(id)
+  if (putRow(groupMembers, id, member)) refreshMemberCount(id)
 }
 
 export async function removeGroupMember(id: string, member: Member): Promise<void> {
   await callAdminApi('removeGroupUser', { groupId: id, userId: member.id })
-  if (groupMembers.drop(id, member)) refreshMemberCount(id)
+  if (dropRow(groupMembers, id, member)) refreshMemberCount(id)
 }
 
 export interface MemberAdditionResult {
@@ -90,12 +91,12 @@ async function addByEmail(id: string, email: string, company: string): Promise<v
 
 export async function addCategoryToGroup(id: string, category: Category): Promise<void> {
   await callAdminApi('addGroupCategory', { groupId: id, category_id: category.id })
-  groupCategories.put(id, category)
+  putRow(groupCategories, id, category)
 }
 
 export async function removeCategoryFromGroup(id: string, category: Category): Promise<void> {
   await callAdminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
-  groupCategories.drop(id, category)
+  dropRow(groupCategories, id, category)
 }
 
 // the next load corrects the number

@@ -8,7 +8,9 @@ import type {
 } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { createBulkRun } from '../lists/bulk-run.ts'
-import { createListStore } from '../lists/lists.ts'
+import { createListStore, isSameQuery } from '../lists/lists.ts'
+import { emptySelection, type RowSelection } from '../lists/selection.ts'
+import { personalAtom } from '../personal-atoms.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
 export const memberSortKeys = [
@@ -35,9 +37,25 @@ export interface MemberQuery extends MemberFilter {
   sort?: MemberSortKey
 }
 
-export const memberList = createListStore<Member, MemberQuery>((query, page, company) =>
+const list = createListStore<Member, MemberQuery>((query, page, company) =>
   callAdminApi('listUsers', { id: company, ...page, ...query })
 )
+
+/** People stay selected while the person visits other pages. */
+export const $memberSelection = personalAtom<RowSelection>(emptySelection)
+
+export const memberList = {
+  ...list,
+  open(company: string, query: MemberQuery): Promise<void> {
+    // which people are "all that match" depends on the search and the filters
+    const isOtherSet = !isSameQuery(memberFilterOf(list.$query.get()), memberFilterOf(query))
+    const isOther = company !== list.owner()
+    if (isOther || (isOtherSet && $memberSelection.get().all !== undefined)) {
+      $memberSelection.set(emptySelection)
+    }
+    return list.open(company, query)
+  }
+}
 
 export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {
   return filter

@@ -3,7 +3,6 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { ListStatus } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSessionEndListener } from '../sessions.ts'
-import type { RowSelection } from './selection.ts'
 
 export interface PageRequest {
   limit: number
@@ -39,9 +38,6 @@ export type ListStore<Row extends { id: string }, Query extends object = object>
   typeof createListStore<Row, Query>
 >
 
-// not that of `selection.ts`, which lists without a selection would then load
-const emptySelection: RowSelection = { ids: new Set() }
-
 const firstPageRows = 50
 // the most that the server returns in one response
 const nextPageRows = 200
@@ -60,7 +56,6 @@ export function createListStore<Row extends { id: string }, Query extends object
   const $rows = personalAtom(none)
   const $status = personalAtom<ListStatus>({ status: 'idle' })
   const $query = personalAtom(wholeList)
-  const $selection = personalAtom<RowSelection>(emptySelection)
   const [idle, byId] = [$status.get(), new Map<string, Row>()]
   let held = none
   let owner: string | undefined
@@ -77,7 +72,6 @@ export function createListStore<Row extends { id: string }, Query extends object
     $rows.set(none)
     $status.set(idle)
     $query.set(wholeList)
-    $selection.set(emptySelection)
   }
 
   // the answers to earlier calls belong to another `paging`, and are dropped
@@ -106,11 +100,6 @@ export function createListStore<Row extends { id: string }, Query extends object
     if (isOther) {
       restart()
       show(none)
-    }
-    // which rows are "all that match" depends on the search and the filters
-    const isOtherSet = !isSameQuery(unsorted($query.get()), unsorted(query))
-    if (isOther || (isOtherSet && $selection.get().all !== undefined)) {
-      $selection.set(emptySelection)
     }
     const isNew = setQuery(query)
     if (isOther || isNew || $status.get().status !== 'ready') await load()
@@ -226,8 +215,6 @@ export function createListStore<Row extends { id: string }, Query extends object
     $rows,
     $status,
     $query,
-    /** The selected rows. They stay selected while the person visits other pages. */
-    $selection,
 
     /**
      * Shows the rows of an owner that match the query. Rows of another owner disappear immediately.
@@ -267,42 +254,11 @@ export function createListStore<Row extends { id: string }, Query extends object
     /** Returns a row that a `live` list holds, also if it does not match the query. */
     find: (id: string) => byId.get(id),
 
-    /**
-     * Shows a row that was added to what belongs to `whose` at the top. Returns false if the list
-     * shows another owner.
-     */
-    put(whose: string, row: Row): boolean {
-      if (whose !== owner) return false
-      if ($status.get().status === 'ready') show([row, ...withoutRows(held, [row])])
-      return true
-    },
-
-    /**
-     * Hides a row that no longer belongs to `whose`. Returns false if the list shows another owner.
-     */
-    drop(whose: string, row: Row): boolean {
-      if (whose !== owner) return false
-      show(withoutRows(held, [row]))
-      return true
-    },
-
-    /**
-     * Hides a row and runs `call`, which deletes it on the server. The error `not_found` counts as
-     * success. After any other error, shows the row again and rethrows the error.
-     */
-    async remove(id: string, call: () => Promise<unknown>): Promise<void> {
-      const at = held.findIndex(row => row.id === id)
-      const [old, whose] = [held[at], owner]
-      if (old) show(held.toSpliced(at, 1))
-      try {
-        await call()
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'not_found') return
-        if (old && whose === owner && !held.some(row => row.id === id)) {
-          show(held.toSpliced(at, 0, old))
-        }
-        throw error
-      }
+    owner: () => owner,
+    /** Shows the changed rows, unless the list shows those of another owner than `whose`. */
+    edit(whose: string | undefined, change: (rows: readonly Row[]) => readonly Row[]): boolean {
+      if (whose === owner) show(change(held))
+      return whose === owner
     }
   }
 }
@@ -329,11 +285,10 @@ export function isSameQuery(a: object, b: object): boolean {
   return names.every(name => Reflect.get(a, name) === Reflect.get(b, name))
 }
 
-function unsorted(query: object): object {
-  return { ...query, sort: undefined }
-}
-
-function withoutRows<Row extends { id: string }>(rows: readonly Row[], gone: readonly Row[]) {
+export function withoutRows<Row extends { id: string }>(
+  rows: readonly Row[],
+  gone: readonly Row[]
+) {
   const ids = new Set(gone.map(({ id }) => id))
   return rows.filter(({ id }) => !ids.has(id))
 }

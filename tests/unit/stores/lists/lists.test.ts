@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { setBrowserEnvironment } from '../../../../src/stores/environment.ts'
+import { removeRow } from '../../../../src/stores/lists/list-changes.ts'
 import { createListStore, isSameQuery } from '../../../../src/stores/lists/lists.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
@@ -164,7 +165,7 @@ test('hides a row at once, and shows it again where it could not be deleted', as
   const { list } = makeList(3)
   await list.open('acme', {})
   const refused = Promise.withResolvers<void>()
-  const removed = list.remove('2', () => refused.promise)
+  const removed = removeRow(list, '2', () => refused.promise)
   expect(namesOf(list)).toEqual(['row 1', 'row 3'])
   refused.reject(new AppError('email_taken', 'taken'))
   await expect(removed).rejects.toMatchObject({ code: 'email_taken' })
@@ -177,7 +178,7 @@ test('after a sign-out nothing is left, and nothing comes late', async () => {
   const release = hold()
   const late = list.refresh()
   const refused = Promise.withResolvers<void>()
-  const change = list.remove('7', () => refused.promise)
+  const change = removeRow(list, '7', () => refused.promise)
   await signOut()
   release()
   refused.reject(new AppError('unauthenticated', 'signed out'))
