@@ -69,7 +69,11 @@ export async function startDepositors(options: {
       } catch (error) {
         const code = error instanceof AppError ? error.code : 'offline'
         codes[code] = (codes[code] ?? 0) + 1
-        if (!passing.includes(code) || Date.now() > until) throw error
+        if (!passing.includes(code)) throw error
+        if (Date.now() > until) {
+          const met = JSON.stringify(codes)
+          throw new Error(`nothing got through for ${patienceSeconds} s: ${met}`, { cause: error })
+        }
         if (code === 'unauthenticated') await client?.renew().catch(() => undefined)
       }
       await sleep(100)

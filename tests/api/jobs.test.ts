@@ -108,14 +108,14 @@ test('finds what is to be forgotten without reading what stays', async () => {
     await countRowsRead(
       app.deps.db,
       acme,
-      await compile(deleteExpiredEventsStatement({ company_id: acme, before, batch: 10 }))
+      await compile(deleteExpiredEventsStatement(acme, before, 10))
     )
   ).toBeLessThan(50)
   expect(
     await countRowsRead(
       app.deps.db,
       acme,
-      await compile(deleteExpiredResponsesStatement({ company_id: acme, before, batch: 10 }))
+      await compile(deleteExpiredResponsesStatement(acme, before, 10))
     )
   ).toBeLessThan(50)
 })
