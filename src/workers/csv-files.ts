@@ -21,16 +21,13 @@ export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' | 'too_wide' }
   | { kind: 'text'; dialect: CsvDialect; rows: NumberedRow[] }
 
-/** `row` is the number of the first row with this fault. */
 export interface RowFaultCount {
   count: number
   row: number
 }
 
-/** Begins with the first row of the table. `rows` counts those that are not blank. */
 export interface FileScan {
   rows: number
-  /** Number of cells of the first row that is not blank. */
   columns: number
   /** The first 1,000, numbered from 1, including the header and blank rows. */
   blank: number[]
@@ -41,7 +38,6 @@ export interface FileScan {
     short?: RowFaultCount
     /** A quotation mark that is neither at the start nor at the end of a cell. */
     malformed?: RowFaultCount
-    /** An opening quotation mark that is never closed. */
     unclosed?: RowFaultCount
     nul?: RowFaultCount
     /** A row with more than 1,000 cells. The file is not read further. */
@@ -159,10 +155,6 @@ export interface RowRange {
   columns?: readonly number[] | undefined
 }
 
-/**
- * remembers its position, so that the next range need not be read from the start; `key` identifies
- * the file and the dialect
- */
 export function createRowRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined
   let batch: RowBatch | undefined
