@@ -9,7 +9,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inMatrix, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   fillSignIn,
@@ -138,7 +138,7 @@ test('people are added by their emails, and a refused one does not stop the othe
   await expect(members.getByText('2 members', { exact: true })).toBeVisible()
 })
 
-test('a group becomes the default group, which new people join', async ({ page }) => {
+test('a group becomes the default group, which new people join', inMatrix, async ({ page }) => {
   // the tests of the other company sign people up, who need its default group
   const site = homeAddress().replace('//localhost', '//demo.localhost')
   const { admin, company } = await signUpAdmin(page, 'en', { site })
@@ -203,41 +203,42 @@ test('two administrators edit a group at once, and the second chooses what to ke
   await expect(section(page, 'Name and features')).toContainText('Verify documents only')
 })
 
-test('a form compares with the version that it showed when it was opened', async ({
-  page,
-  browser
-}) => {
-  const { admin } = await signUpAdmin(page)
-  await createGroup(page, admin, `Base ${Date.now()}`)
-  const settings = section(page, 'Name and features')
-  await settings.getByRole('button', { name: 'Edit' }).click()
-  await settings.getByLabel('Name', { exact: true }).fill('Own name')
+test(
+  'a form compares with the version that it showed when it was opened',
+  inMatrix,
+  async ({ page, browser }) => {
+    const { admin } = await signUpAdmin(page)
+    await createGroup(page, admin, `Base ${Date.now()}`)
+    const settings = section(page, 'Name and features')
+    await settings.getByRole('button', { name: 'Edit' }).click()
+    await settings.getByLabel('Name', { exact: true }).fill('Own name')
 
-  const second = await (await browser.newContext()).newPage()
-  await signUpAdmin(second)
-  await second.goto(page.url())
-  await section(second, 'Name and features').getByRole('button', { name: 'Edit' }).click()
-  await second.getByLabel('Name', { exact: true }).fill('Other name')
-  await second.getByRole('button', { name: 'Save', exact: true }).click()
-  await expect(second.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
+    const second = await (await browser.newContext()).newPage()
+    await signUpAdmin(second)
+    await second.goto(page.url())
+    await section(second, 'Name and features').getByRole('button', { name: 'Edit' }).click()
+    await second.getByLabel('Name', { exact: true }).fill('Other name')
+    await second.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect(second.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
 
-  // which loads the group again
-  const members = section(page, 'Members')
-  await members.getByRole('combobox', { name: 'Add a member' }).press('ArrowDown')
-  await page.getByRole('option').first().click()
-  await expect(members.getByText('1 member', { exact: true })).toBeVisible()
-  await expect(page.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
+    // which loads the group again
+    const members = section(page, 'Members')
+    await members.getByRole('combobox', { name: 'Add a member' }).press('ArrowDown')
+    await page.getByRole('option').first().click()
+    await expect(members.getByText('1 member', { exact: true })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
 
-  await settings.getByRole('button', { name: 'Save', exact: true }).click()
-  const conflict = page.locator('[data-state=changed]')
-  await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Other name')
-  // the choice is not lost by leaving the page
-  await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
-  await conflict.getByRole('button', { name: 'Keep all of mine' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
-  await expect(conflict).toHaveCount(0)
-})
+    await settings.getByRole('button', { name: 'Save', exact: true }).click()
+    const conflict = page.locator('[data-state=changed]')
+    await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Other name')
+    // the choice is not lost by leaving the page
+    await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+    await conflict.getByRole('button', { name: 'Keep all of mine' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
+    await expect(conflict).toHaveCount(0)
+  }
+)
 
 test('unsaved changes are not lost by accident, and come back after a new sign-in', async ({
   page
@@ -281,6 +282,13 @@ for (const locale of checkedLocales) {
     await page.locator('main form [type=submit]').click()
     await expect(page.locator('main [data-state=ready]').first()).toBeVisible()
     await page.locator('summary').click()
+    await inspectAtWidths(page, 1280)
+    await stubError(page, ['PUT', '/group/[^/]+'], 'forbidden')
+    const limits = page.locator('[aria-labelledby=group-limits]')
+    await limits.getByRole('button').click()
+    await inspectAtWidths(page, 1280)
+    await limits.locator('[type=submit]').click()
+    await expect(limits.getByRole('alert')).toBeVisible()
     await inspectAtWidths(page, 1280)
   })
 }
