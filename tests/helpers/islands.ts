@@ -11,6 +11,8 @@ export function renderIsland<Props extends object>(
   props: Props,
   locale: Locale = 'en'
 ) {
+  // which happy-dom does not tell; forms say that they cannot work without
+  Object.assign(globalThis, { isSecureContext: true })
   const place = document.body.appendChild(document.createElement('div'))
   const root = createRoot(place)
   const Island = withTranslation(Screen)
