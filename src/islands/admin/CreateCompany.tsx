@@ -7,14 +7,14 @@ import { isServedAtLocalhostOnly } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldErrorText } from '../forms/account-form.ts'
+import { emailRule } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
 import { Form } from '../forms/Form.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
@@ -61,7 +61,6 @@ export const CreateCompany = withTranslation(function CreateCompany() {
           name="name"
           autoComplete="off"
           hint={t('companies.nameHint')}
-          error={fieldErrorText(form.errors, 'name', t)}
         />
         <Field
           label={t('companies.create.host')}
@@ -70,9 +69,7 @@ export const CreateCompany = withTranslation(function CreateCompany() {
           spellCheck={false}
           hint={t('companies.create.hostHint')}
           error={
-            form.errors['host']?.rule === 'taken'
-              ? t('companies.create.hostTaken')
-              : fieldErrorText(form.errors, 'host', t)
+            form.errors['host']?.rule === 'taken' ? t('companies.create.hostTaken') : undefined
           }
           onInput={event => setHost(normalizeTypedHost(event.currentTarget.value))}
         >
@@ -80,7 +77,7 @@ export const CreateCompany = withTranslation(function CreateCompany() {
             {host.includes('.') && t('companies.create.address', { host })}
           </p>
         </Field>
-        <EmailField form={form} use="email" label={t('companies.create.email')} />
+        <EmailField use="email" label={t('companies.create.email')} />
         <SelectField
           label={t('companies.create.language')}
           name="locale"

@@ -42,7 +42,7 @@ export const CreateCategory = withTranslation(function CreateCategory() {
   return (
     <>
       <Form form={form} submit={t('categories.create')} isSheet className="max-w-2xl gap-6">
-        <CategoryFields form={form} />
+        <CategoryFields />
       </Form>
       <UnsavedGuard form={form} />
       <PasswordPrompt />

@@ -1,5 +1,6 @@
 import { useId } from 'react'
-import type { FieldTexts } from '../kit/Field.tsx'
+import { FieldNotes, type FieldTexts, fieldNoteIds } from '../kit/FieldFrame.tsx'
+import { useFieldError } from './Field.tsx'
 import type { SelectOption } from './SelectField.tsx'
 
 interface CheckBoxesProps extends FieldTexts {
@@ -9,11 +10,11 @@ interface CheckBoxesProps extends FieldTexts {
 }
 
 /** The value of the field has one line for each checked box. */
-export function CheckBoxes({ label, name, options, initial = [], hint, error }: CheckBoxesProps) {
+export function CheckBoxes({ label, name, options, initial = [], hint, ...own }: CheckBoxesProps) {
   const id = useId()
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  const error = useFieldError(name, own.error)
   return (
-    <fieldset className="flex flex-col gap-1.5" aria-describedby={described || undefined}>
+    <fieldset className="flex flex-col gap-1.5" aria-describedby={fieldNoteIds(id, hint, error)}>
       <legend className="label-text mb-1.5">{label}</legend>
       {options.map((option, at) => (
         <label key={option.value} className="flex min-h-8 items-center gap-3">
@@ -29,16 +30,7 @@ export function CheckBoxes({ label, name, options, initial = [], hint, error }: 
           {option.label}
         </label>
       ))}
-      {hint && (
-        <p id={`${id}-hint`} className="text-ink-soft text-sm">
-          {hint}
-        </p>
-      )}
-      {error && (
-        <p id={`${id}-error`} className="text-error text-sm">
-          {error}
-        </p>
-      )}
+      <FieldNotes {...{ id, hint, error }} />
     </fieldset>
   )
 }

@@ -1,6 +1,7 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
+import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
+import { useFieldError } from './Field.tsx'
 
 interface MultiValueFieldProps extends FieldTexts {
   name: string
@@ -13,6 +14,7 @@ interface MultiValueFieldProps extends FieldTexts {
  */
 export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
   const { t } = useTranslation()
+  const error = useFieldError(name, texts.error)
   const [values, setValues] = useState<readonly string[]>(initial)
   const [news, setNews] = useState('')
   const store = useRef<HTMLTextAreaElement>(null)
@@ -81,6 +83,7 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
   return (
     <FieldFrame
       {...texts}
+      error={error}
       control={props => (
         <>
           {values.length > 0 && (
@@ -106,7 +109,7 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
             {...props}
             ref={input}
             data-for={name}
-            className={`input w-full ${texts.error ? 'border-error' : ''}`}
+            className={`input w-full ${error ? 'border-error' : ''}`}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}

@@ -13,7 +13,7 @@ interface NamedItemPickerProps {
   name: string
   label: string
   hint: string
-  error: string | undefined
+  error?: string | undefined
   preset?: NamedItem | undefined
   find: (text: string) => Promise<readonly NamedItem[]>
   /** Content above the search until an item is chosen. */

@@ -1,15 +1,18 @@
 import { useId } from 'react'
-import type { FieldTexts } from '../kit/Field.tsx'
+import { FieldNotes } from '../kit/FieldFrame.tsx'
+import { useFieldError } from './Field.tsx'
 import type { SelectOption } from './SelectField.tsx'
 
-interface RadioFieldProps extends Omit<FieldTexts, 'hint'> {
+interface RadioFieldProps {
+  label: string
   name: string
   options: (SelectOption & { note: string; isDisabled?: boolean })[]
   initial: string
 }
 
-export function RadioField({ label, name, options, initial, error }: RadioFieldProps) {
+export function RadioField({ label, name, options, initial }: RadioFieldProps) {
   const id = useId()
+  const error = useFieldError(name, undefined)
   return (
     <fieldset className="flex flex-col gap-2" aria-describedby={error && `${id}-error`}>
       <legend className="label-text mb-1.5">{label}</legend>
@@ -33,11 +36,7 @@ export function RadioField({ label, name, options, initial, error }: RadioFieldP
           </span>
         </label>
       ))}
-      {error && (
-        <p id={`${id}-error`} className="text-error text-sm">
-          {error}
-        </p>
-      )}
+      <FieldNotes {...{ id, error }} />
     </fieldset>
   )
 }

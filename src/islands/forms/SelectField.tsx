@@ -1,5 +1,6 @@
 import type { SyntheticEvent } from 'react'
-import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
+import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
+import { useFieldError } from './Field.tsx'
 
 export interface SelectOption {
   value: string
@@ -13,21 +14,16 @@ interface SelectFieldProps extends FieldTexts {
   onInput?: (event: SyntheticEvent<HTMLSelectElement>) => void
 }
 
-export function SelectField({
-  name,
-  options,
-  initial,
-  onInput,
-  error,
-  ...texts
-}: SelectFieldProps) {
+export function SelectField(props: SelectFieldProps) {
+  const { name, options, initial, onInput, ...texts } = props
+  const error = useFieldError(name, texts.error)
   return (
     <FieldFrame
       {...texts}
       error={error}
-      control={props => (
+      control={described => (
         <select
-          {...props}
+          {...described}
           name={name}
           className={`select w-full overflow-hidden ${error ? 'border-error' : ''}`}
           defaultValue={initial}

@@ -36,11 +36,11 @@ export const CreateGroup = withTranslation(function CreateGroup() {
   return (
     <>
       <Form form={form} submit={t('groups.create')} isSheet className="max-w-2xl gap-6">
-        <GroupFields form={form} />
+        <GroupFields />
         <fieldset>
           <legend className="section-title mb-2">{t('groups.limits')}</legend>
           <p className="mb-4 text-ink-soft">{t('groups.limitsNote')}</p>
-          <LimitFields form={form} limits={unlimited} usage={undefined} />
+          <LimitFields limits={unlimited} usage={undefined} />
         </fieldset>
       </Form>
       <UnsavedGuard form={form} />

@@ -18,7 +18,6 @@ import {
 } from '../../stores/admin/groups.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
 import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
-import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -116,7 +115,6 @@ function AddSeveral({ group }: GroupProps) {
             label={t('groups.members.emails')}
             name="emails"
             hint={t('groups.members.emailsHint')}
-            error={fieldErrorText(form.errors, 'emails', t)}
           />
           {done && (
             <p role="status" className="tabular text-ink-soft">

@@ -6,7 +6,7 @@ import { $userImportOptions } from '../../stores/imports/user-imports.ts'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { toComboboxSearch } from '../forms/NamedItemPicker.tsx'
-import { FieldFrame } from '../kit/Field.tsx'
+import { FieldFrame } from '../kit/FieldFrame.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 

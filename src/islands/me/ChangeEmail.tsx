@@ -2,7 +2,7 @@ import type { OwnAccount } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
 import { requestEmailChange } from '../../stores/accounts/account-changes.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldErrorText } from '../forms/account-form.ts'
+import { emailRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -24,12 +24,11 @@ export function ChangeEmail({ user }: { user: OwnAccount }) {
   return (
     <Section id="change-email" title={t('me.email.title')} note={t('me.email.present')}>
       <Form form={form} submit={t('me.email.submit')} derivesKey done={form.result}>
-        <EmailField form={form} use="email" label={t('me.email.next')} />
+        <EmailField use="email" label={t('me.email.next')} />
         <PasswordField
           label={t('me.email.password')}
           name="emailPassword"
           autoComplete="current-password"
-          error={fieldErrorText(form.errors, 'emailPassword', t)}
         />
       </Form>
     </Section>

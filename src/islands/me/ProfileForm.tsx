@@ -1,9 +1,9 @@
 import type { OwnAccount } from '../../contract/users.ts'
 import { changeUsername } from '../../stores/signed-in-user.ts'
-import { fieldErrorText, usernameRule } from '../forms/account-form.ts'
+import { usernameRule } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 export function ProfileForm({ user }: { user: OwnAccount }) {
@@ -29,7 +29,6 @@ export function ProfileForm({ user }: { user: OwnAccount }) {
           spellCheck={false}
           initial={user.username}
           hint={t('account.usernameHint')}
-          error={fieldErrorText(form.errors, 'username', t)}
         />
       </Form>
     </section>

@@ -2,12 +2,7 @@ import { useEffect, useState } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { EmailField, SignInOrUpLink } from '../forms/AccountFields.tsx'
-import {
-  continueAfterSignIn,
-  emailRule,
-  fieldErrorText,
-  prefillFromQuery
-} from '../forms/account-form.ts'
+import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -76,12 +71,11 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
         </p>
       )}
       {isDemo && <DemoAccount />}
-      <EmailField form={form} use="username" />
+      <EmailField use="username" />
       <PasswordField
         label={t('account.password')}
         name="password"
         autoComplete="current-password"
-        error={fieldErrorText(form.errors, 'password', t)}
       />
     </Form>
   )

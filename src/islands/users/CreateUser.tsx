@@ -11,14 +11,14 @@ import {
 import { navigate } from '../../stores/navigation.ts'
 import { $session } from '../../stores/sessions.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldErrorText } from '../forms/account-form.ts'
+import { emailRule } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
 import { Form } from '../forms/Form.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
@@ -78,13 +78,12 @@ export const CreateUser = withTranslation(function CreateUser() {
         }
       >
         <p className="text-ink-soft">{t('invite.intro')}</p>
-        <EmailField form={form} use="email" />
+        <EmailField use="email" />
         <Field
           label={t('invite.name')}
           name="username"
           autoComplete="off"
           hint={t('invite.nameHint')}
-          error={fieldErrorText(form.errors, 'username', t)}
         />
         <fieldset>
           <legend className="label-text mb-1.5">{t('invite.groups')}</legend>

@@ -18,7 +18,6 @@ import {
 } from '../../stores/admin/members.ts'
 import { useDeletionActionOptions } from '../details/use-deletion.ts'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
@@ -228,7 +227,6 @@ function DisableForm({ member, close, done }: DisableFormProps) {
             label: t(`person.access.reasons.${value}`)
           }))
         ]}
-        error={fieldErrorText(form.errors, 'reason', t)}
       />
     </InPlaceForm>
   )
