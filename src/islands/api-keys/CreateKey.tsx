@@ -2,6 +2,10 @@ import { useRef } from 'react'
 import type { ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { KeyScope } from '../../contract/kit/endpoint.ts'
 import { nonEmptyList, required } from '../../core/input/validators.ts'
+import en from '../../i18n/en/keys.json'
+import fr from '../../i18n/fr/keys.json'
+import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
+import type { NamespaceKey } from '../../i18n/keys.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { findDefaultGroup } from '../../stores/admin/members.ts'
@@ -16,7 +20,6 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { runThenFocus } from '../kit/run-then-focus.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { apiKeyTranslator } from './api-key-translator.ts'
 
 const lifetimes = ['30', '90', '365'] as const
 
@@ -107,4 +110,11 @@ function inputOf(values: FormValues) {
     scopes: scopesOf(values['scopes']),
     expires_in_days: Number(values['expires_in_days'] ?? 365)
   }
+}
+
+const catalogs: Record<Locale, Messages> = { en, fr }
+
+// the texts are part of the script and not of the HTML, because few people see them
+export function apiKeyTranslator(locale: Locale): Translate<NamespaceKey<'keys'>> {
+  return translator(locale, catalogs[locale])
 }

@@ -12,8 +12,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FieldFrame } from '../kit/FieldFrame.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { clip } from './clip.ts'
-import { columnLetters } from './column-letters.ts'
+import { clip, columnLetters } from './FileFormatStep.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 interface ColumnsStepProps extends ImportWizardProps {

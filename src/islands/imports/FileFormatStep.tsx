@@ -15,8 +15,6 @@ import { FieldFrame } from '../kit/FieldFrame.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { clip } from './clip.ts'
-import { columnLetters } from './column-letters.ts'
 
 interface FileFormatStepProps {
   kind: ImportKind
@@ -227,4 +225,14 @@ function Preview({ file }: { file: OpenedFile }) {
       </table>
     </section>
   )
+}
+
+export function clip(text: string, most = 60): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
+}
+
+/** 0 → `A`, 26 → `AA` */
+export function columnLetters(at: number): string {
+  const last = String.fromCharCode(65 + (at % 26))
+  return at < 26 ? last : columnLetters(Math.floor(at / 26) - 1) + last
 }

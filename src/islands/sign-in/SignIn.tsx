@@ -8,7 +8,6 @@ import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
-import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
   isSignUpOpen: boolean
@@ -80,3 +79,22 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
     </Form>
   )
 })
+
+function DemoAccount() {
+  const { t } = useTranslation()
+  const [account, setAccount] = useState<{ email: string; password: string }>()
+  useEffect(() => {
+    loadCode(() => import('../../stores/accounts/accounts.ts'))
+      .then(({ findDemoAccount }) => findDemoAccount())
+      .then(setAccount, () => {}) // signing in works without it
+  }, [])
+  if (!account) return null
+  return (
+    <dl className="flex flex-col rounded-box border border-base-300 p-4 text-sm">
+      <dt className="font-medium">{t('entrance.demo')}</dt>
+      <dd className="font-mono wrap-anywhere">{account.email}</dd>
+      <dt className="mt-2">{t('account.password')}</dt>
+      <dd className="font-mono wrap-anywhere">{account.password}</dd>
+    </dl>
+  )
+}
