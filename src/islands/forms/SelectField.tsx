@@ -8,15 +8,18 @@ export interface SelectOption {
 }
 
 interface SelectFieldProps extends FieldTexts {
-  name: string
+  name?: string
   options: SelectOption[]
   initial?: string | undefined
+  /** Controls the field, which otherwise begins with `initial`. */
+  value?: string
+  onChange?: (value: string) => void
   onInput?: (event: SyntheticEvent<HTMLSelectElement>) => void
 }
 
 export function SelectField(props: SelectFieldProps) {
-  const { name, options, initial, onInput, ...texts } = props
-  const error = useFieldError(name, texts.error)
+  const { name, options, initial, value, onChange, onInput, ...texts } = props
+  const error = useFieldError(name ?? '', texts.error)
   return (
     <FieldFrame
       {...texts}
@@ -26,7 +29,8 @@ export function SelectField(props: SelectFieldProps) {
           {...described}
           name={name}
           className={`select w-full overflow-hidden ${error ? 'border-error' : ''}`}
-          defaultValue={initial}
+          {...(value === undefined ? { defaultValue: initial } : { value })}
+          onChange={event => onChange?.(event.currentTarget.value)}
           onInput={onInput}
         >
           {options.map(({ value, label }) => (

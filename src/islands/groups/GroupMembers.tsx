@@ -23,6 +23,7 @@ import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
+import { RefusalList } from '../kit/RefusalList.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { SearchBox } from '../lists/FilterFields.tsx'
 
@@ -136,16 +137,14 @@ function Additions({ additions }: { additions: MemberAdditionResult[] | undefine
   return (
     <div role="status" className="flex flex-col gap-2">
       {refused.length > 0 && (
-        <div className="alert alert-error alert-outline flex flex-col items-start gap-1">
-          <p>{t('groups.members.refusedCount', { count: refused.length })}</p>
-          <ul className="list-disc ps-5">
-            {refused.map(({ email, error }) => (
-              <li key={email} className="wrap-anywhere">
-                {email} – {error && refusalOf(error, t)}
-              </li>
-            ))}
-          </ul>
-        </div>
+        <RefusalList
+          title={t('groups.members.refusedCount', { count: refused.length })}
+          refused={refused.map(({ email, error }) => ({
+            id: email,
+            name: email,
+            reason: error && refusalOf(error, t)
+          }))}
+        />
       )}
       <p>{t('groups.members.addedCount', { count: additions.length - refused.length })}</p>
     </div>
