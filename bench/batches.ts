@@ -110,7 +110,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
       ours: ours.perSecond,
       peer: peer.perSecond,
       unit: '/s',
-      target: { ratio: 1 }
+      target: { ratio: 4 }
     })
   }
   agent.destroy()

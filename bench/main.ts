@@ -7,20 +7,15 @@ import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as fairness } from './fairness.ts'
 import { measure as hashing } from './hashing.ts'
-import { measure as history } from './history.ts'
-import { measure as wizard } from './import-page.ts'
 import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
 import { measure as pages } from './pages.ts'
-import { measure as parsing } from './parsing.ts'
 import { measure as pictures } from './pictures.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
 import { type BenchOptions, meetsTarget, type ReportRow, renderReport } from './table.ts'
-import { measure as tlsAsk } from './tls-ask.ts'
 import { measure as verifications } from './verifications.ts'
-import { measure as weight } from './weight.ts'
 
 /**
  * The benchmarks by name. Most of them measure the product against a minimal program that does the
@@ -30,7 +25,6 @@ import { measure as weight } from './weight.ts'
  * prints one table and exits with 1 if a target is missed.
  */
 const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> = {
-  weight,
   hashing,
   start: onClientCore(start),
   pages: onClientCore(pages),
@@ -40,14 +34,10 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   verifications: onClientCore(verifications),
   streams: onClientCore(streams),
   fairness: onClientCore(fairness),
-  'tls-ask': onClientCore(tlsAsk),
-  parsing: onClientCore(parsing),
   lists,
   bounds: onClientCore(bounds),
   import: onClientCore(imports),
-  history,
   desk,
-  wizard,
   pictures
 }
 

@@ -45,7 +45,6 @@ export async function openServiceInternals(service: Service) {
   return {
     company_id,
     socketDir,
-    fetch: (request: Request) => app.fetch(request),
     /** The connection pool of the tables' owner, to whom row-level security does not apply. */
     owner,
 

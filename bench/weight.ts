@@ -7,7 +7,6 @@ import { productTheme } from '../src/server/domain/installation/product-theme.ts
 import { type AstroBuild, readAstroBuild } from '../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../src/server/site/site.ts'
 import { listenLocally } from '../tests/helpers/servers/listen.ts'
-import type { ReportRow } from './table.ts'
 
 /**
  * The maximum weight in kB of the scripts that a page loads at its start, compressed with brotli.
@@ -135,26 +134,6 @@ export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
     },
     close: () => void server.close()
   }
-}
-
-/** Measures the weight of each page and worker, and compares it with its budget. */
-export async function measure(): Promise<ReportRow[]> {
-  const scale = await openBuildWeigher()
-  const rows: ReportRow[] = []
-  try {
-    for (const [path, atMost] of Object.entries(pageBudgets)) {
-      const { scripts } = await scale.weigh(path)
-      rows.push({ what: `scripts of /en${path}`, ours: scripts, unit: 'kB', target: { atMost } })
-    }
-    for (const [name, ours] of Object.entries(scale.workers())) {
-      const atMost = workerBudgets[name]
-      const target = atMost === undefined ? {} : { target: { atMost } }
-      rows.push({ what: `${name} worker`, ours, unit: 'kB', ...target })
-    }
-  } finally {
-    scale.close()
-  }
-  return rows
 }
 
 /** Returns the files of a page's scripts and islands, and all files that they import statically. */

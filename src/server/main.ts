@@ -37,7 +37,7 @@ const drainMs = 10_000
 
 const stopping = new AbortController()
 let output: ProcessOutput | undefined
-/** The parts that must be closed when the process ends, in the order in which they were opened. */
+// in the order in which they were opened
 const owned = new AsyncDisposableStack()
 
 process.on('SIGTERM', () => stop(0))
@@ -53,20 +53,13 @@ process.on('uncaughtException', error => fail(error, 'stack'))
 const started = start()
 started.catch(error => fail(error, 'message'))
 
-/**
- * Prints an error and stops the process with the exit code 1. `part` is `message` for a failed
- * start, and `stack` for a bug.
- */
+// `message` for a failed start, `stack` for a bug
 function fail(error: unknown, part: 'message' | 'stack'): void {
   process.stderr.write(`${error instanceof Error ? error[part] : String(error)}\n`)
   stop(1)
 }
 
-/**
- * Closes everything in reverse order of opening, then ends the process with the exit code `code`.
- * If the process is still starting, first waits until the start has ended. Further calls do
- * nothing.
- */
+// while the process is starting, waits until the start has ended
 function stop(code: number): void {
   if (stopping.signal.aborted) return
   stopping.abort()
@@ -189,10 +182,7 @@ async function start(): Promise<void> {
   owned.use(runJobs([fillDemoJob(deps)], log))
 }
 
-/**
- * Stops accepting HTTP requests and waits for those that are being served, at most 10 seconds.
- * Event streams end by themselves.
- */
+// event streams end by themselves
 async function drain(server: Server): Promise<void> {
   const closed = new Promise(resolve => server.close(resolve))
   server.closeIdleConnections()

@@ -7,10 +7,7 @@ import { startPalette } from './palette/palette.ts'
 import { startSmoothScroll } from './smooth-scroll.ts'
 import { startUserMenu } from './user-menu.ts'
 
-/**
- * Starts the parts of the shell that a page does not need immediately. Until they run, the top bar
- * and the drawer rely on built-in features of the browser.
- */
+/** Until these parts run, the top bar and the drawer rely on built-in features of the browser. */
 export function startDeferredParts(): void {
   watchForNewBuild()
   startDrawerSwipe()
@@ -23,10 +20,7 @@ export function startDeferredParts(): void {
   runInBackground(preloadMessages)
 }
 
-/**
- * Loads the code of messages early, because the network may be gone when they are needed. Says that
- * the account is deleted, which is why the page was opened.
- */
+// the network may be gone when messages are needed
 async function preloadMessages(): Promise<void> {
   const { showToast } = await import('./kit/toasts.ts')
   if (location.hash !== '#account-deleted') return
@@ -34,7 +28,7 @@ async function preloadMessages(): Promise<void> {
   showToast(shellTranslator()('shell.accountDeleted'))
 }
 
-/** Loads the code of API calls early, so that the first call only waits for the server. */
+// the first API call then only waits for the server
 async function loadCallsAhead(): Promise<void> {
   if (!document.querySelector('astro-island')) return
   const { loadApiCallCode } = await import('../stores/sessions.ts')

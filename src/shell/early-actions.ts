@@ -1,9 +1,9 @@
-/** The person's last action in each island whose script does not run yet. */
+// the last action in each island whose script does not run yet
 const waiting = new WeakMap<Element, () => void>()
 
 /**
- * Records the person's last action in each island whose script does not run yet: Enter in a form,
- * or a click on a button. Repeats this action when the island's script runs.
+ * The actions are Enter in a form and a click on a button. They are repeated when the island's
+ * script runs.
  */
 export function recordAndReplayEarlyActions(): void {
   document.addEventListener('keydown', event => {
@@ -26,7 +26,7 @@ export function recordAndReplayEarlyActions(): void {
   })
 }
 
-/** In a text of several lines, Enter sends only where the keyboard of a phone says so. */
+// in a text of several lines, Enter sends only where the keyboard of a phone says so
 function isSentByEnter(
   target: EventTarget | null
 ): target is HTMLInputElement | HTMLTextAreaElement {

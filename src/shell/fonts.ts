@@ -1,8 +1,8 @@
 import { storeSettingInBrowser } from './kit/page.ts'
 
 /**
- * Loads our fonts after the first page has been painted in a fallback font. On later pages
- * `boot.js` loads them immediately.
+ * The first page is painted in a fallback font. On later pages `boot.js` loads the fonts
+ * immediately.
  */
 export function loadFonts(): void {
   // the second frame begins when the first has been painted

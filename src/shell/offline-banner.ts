@@ -1,10 +1,7 @@
 import { dateTag } from '../core/text/date-tag.ts'
 import { onThisAndLaterPages, shellTranslator } from './kit/page.ts'
 
-/**
- * Shows a banner while the device has no network. This only informs the person: the upload queue
- * and the event stream detect a lost network themselves.
- */
+/** Only informs: the upload queue and the event stream detect a lost network themselves. */
 export function startOfflineBanner(): void {
   let since: Date | undefined
   const update = () => {

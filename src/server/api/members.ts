@@ -20,7 +20,6 @@ import * as bulkChanges from '../domain/accounts/bulk-changes.ts'
 import { createInvitationLinks as createLinks } from '../domain/accounts/invitation-links.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
 import * as changes from '../domain/accounts/member-changes.ts'
-import { exportMembers } from '../domain/accounts/member-export.ts'
 import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
@@ -47,7 +46,10 @@ export function mountMembers(app: Api): void {
   )
 
   mountNonJsonEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
-    const texts = exportMembers(c.get('deps'), { company_id: administeredCompanyId(c), ...filter })
+    const texts = members.exportMembers(c.get('deps'), {
+      company_id: administeredCompanyId(c),
+      ...filter
+    })
     return csvDownload(c, 'people', texts)
   })
 

@@ -1,17 +1,11 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 
-/**
- * Maximum number of SQL texts that are prepared under a name. Each connection keeps its prepared
- * statements in memory until it is closed.
- */
+// each connection keeps its prepared statements in memory until it is closed
 const maxNames = 500
 const names = new Map<string, string>()
 
-/**
- * Returns the pool as Kysely uses it, with statements that PostgreSQL prepares under a name, so that
- * each connection parses and plans them once. Only the first 500 texts get a name.
- */
+/** PostgreSQL prepares a statement that has a name, so each connection parses and plans it once. */
 export function nameStatements(pool: pg.Pool): PostgresPool {
   // one object per connection, because Kysely recognizes its connections by it
   const named = new WeakMap<pg.PoolClient, PostgresPoolClient>()

@@ -25,20 +25,13 @@ export interface HttpServerOptions {
   addressOf: ClientAddressReader
   gate: Gate
   log: Log
-  /**
-   * The lowest speed at which a request body may arrive. If a body is slower, its connection is
-   * closed.
-   */
+  /** Below this speed of a request body, its connection is closed. */
   slowest?: MinimumSpeed
-  /**
-   * The longest time for receiving the headers of an HTTP request, in milliseconds; 10 seconds by
-   * default.
-   */
+  /** For receiving the headers of a request; 10 seconds by default. */
   headMs?: number
   headers?: Record<string, string>
 }
 
-/** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { tenants, site, app, uploads, addressOf, gate, log, headMs = 10_000 } = options
   const { headers = commonApiHeaders } = options
@@ -163,10 +156,7 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
   response.writeHead(status, { ...Object.fromEntries(headers), ...length }).end(text)
 }
 
-/**
- * Writes an event stream to the connection of its HTTP request. Thousands of streams are open at
- * the same time, so each must use little memory.
- */
+// thousands of streams are open at the same time, so each must use little memory
 function writeStream(
   stream: EventStream,
   response: ServerResponse,

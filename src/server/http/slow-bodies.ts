@@ -1,9 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/**
- * The lowest speed at which a request body may arrive: an average of `bytesPerSecond` in each
- * period of `windowMs` milliseconds.
- */
+/** An average of `bytesPerSecond` in each period of `windowMs` milliseconds. */
 export interface MinimumSpeed {
   windowMs: number
   bytesPerSecond: number
@@ -11,10 +8,7 @@ export interface MinimumSpeed {
 
 const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
 
-/**
- * Closes the connection of an HTTP request if its body arrives more slowly than the given speed,
- * because slow clients could occupy all connections, whose number is limited.
- */
+/** Slow clients could occupy all connections, whose number is limited. */
 export function enforceMinimumSpeed(
   request: IncomingMessage,
   { windowMs, bytesPerSecond }: MinimumSpeed = slowest

@@ -4,11 +4,7 @@ import { recheckDueDomains } from '../domain/host-proofs/domain-checks.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * Returns the job that checks each verified domain once a day: DNS must still have the record that
- * proves who owns the domain. The job also mails invitations that had to wait because their company
- * had no host.
- */
+/** Also mails the invitations that had to wait because their company had no host. */
 export function checkDomainsJob(deps: Deps): Job {
   const name = 'check-domains'
   return {

@@ -6,16 +6,9 @@ import type { Deps } from '../domain/deps.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * The fraction of the documents that each hourly run hashes again. In a day this is one document in
- * a hundred.
- */
+// in a day one document in a hundred
 const rehashAnHour = 0.01 / 24
 
-/**
- * Returns the job that compares the stored files with the rows of the database, at the start and
- * every hour.
- */
 export function checkFilesJob(deps: Deps): Job {
   const name = 'check-files'
   return {

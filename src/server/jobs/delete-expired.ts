@@ -7,16 +7,9 @@ import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups,
- * mail tokens and imports, mails that were written to files, and files whose retention has ended.
- */
 export function deleteExpiredRowsJob(deps: Deps): Job {
   const name = 'forget'
-  /**
-   * Functions that delete expired rows of a company. A function that returns true must be called
-   * again, because there may be more rows to delete.
-   */
+  // called again while true, because there may be more rows to delete
   const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     ...expiredRowDeletions,
     deleteExpiredResponses,

@@ -4,10 +4,7 @@ import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { createSignaledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * Returns the job that checks, runs and undoes imports as soon as somebody requests it. It works
- * for two companies at a time, so that a small import need not wait for a large one.
- */
+/** Two companies at a time, so that a small import need not wait for a large one. */
 export function runImportsJob(deps: Deps): Job {
   return createSignaledJob(deps, {
     name: 'run-imports',

@@ -3,10 +3,7 @@ import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { createSignaledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * Returns the job that sends queued mails. Each new mail wakes it. It sends four mails at a time;
- * all four may be of one company if no other company has mails.
- */
+/** All four may be of one company if no other company has mails. */
 export function sendMailsJob(deps: Deps): Job {
   return createSignaledJob(deps, {
     name: 'send-mails',

@@ -8,10 +8,6 @@ import type { Deps } from '../domain/deps.ts'
 import { createSignaledJob, forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * Returns the job that turns complete uploads into deposits. It runs for each upload that is
- * completed.
- */
 export function createDepositsFromUploadsJob(deps: Deps): Job {
   return createSignaledJob(deps, {
     name: 'settle-uploads',
@@ -22,9 +18,8 @@ export function createDepositsFromUploadsJob(deps: Deps): Job {
 }
 
 /**
- * Returns the job for uploads whose clients have stopped sending. After 10 minutes, the job
- * releases the quota that is reserved for the missing bytes. It ends an upload of `PUT /deposit`
- * after 10 minutes, any other upload after a day.
+ * Ends an upload of `PUT /deposit` after 10 minutes, any other after a day. The quota that is
+ * reserved for missing bytes is released after 10 minutes.
  */
 export function endIdleUploadsJob(deps: Deps): Job {
   const name = 'lapse-uploads'

@@ -4,10 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 const crawlers =
   /(?<!cu)bot\b|crawl|spider|slurp|archiver|mediapartners|google-inspectiontool|googleother|feedfetcher|apis-google|facebookexternalhit|facebookcatalog|meta-external|whatsapp|embedly|preview/i
 
-/**
- * Returns whether an HTTP request comes from a crawler. Crawlers get error responses without a
- * body.
- */
+/** Crawlers get error responses without a body. */
 export function isCrawler(headers: IncomingHttpHeaders): boolean {
   return crawlers.test(headers['user-agent'] ?? '')
 }

@@ -17,32 +17,21 @@ import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnownResponse } from './well-known.ts'
 
 export interface SiteHandlerOptions {
-  /**
-   * Returns the company that owns a host, with its configuration. Returns undefined for an unknown
-   * host.
-   */
   resolve: (host: string) => Promise<Owner | undefined>
-  /** Calls the API within this process. */
   api: typeof fetch
-  /**
-   * Renders a page of the domain with the id `domain`, once there is room for it. Throws
-   * `unavailable` if too many pages of the domain wait.
-   */
+  /** Waits until there is room. Throws `unavailable` if too many pages of the domain wait. */
   inPlace: <T>(domain: string, render: () => Promise<T>) => Promise<T>
   scheme: 'http' | 'https'
-  /** Port in the public URLs of pages and API. Undefined for the default port of the scheme. */
+  /** Undefined for the default port of the scheme. */
   port: number | undefined
   log: {
     error(facts: object, text: string): void
     warn(facts: object, text: string): void
   }
   build: AstroBuild
-  /**
-   * Maximum number of fingerprints that a network may verify per minute without signing in. Pages
-   * show this number.
-   */
+  /** Pages show this number of fingerprints that a network may verify without signing in. */
   checksPerMinute: number
-  /** The IP addresses or the host name of this service, for the DNS records that domains need. */
+  /** For the DNS records that domains need. */
   publicAddresses: readonly string[]
 }
 
@@ -52,7 +41,7 @@ interface Owner {
 }
 
 export interface SiteHandler {
-  /** Serves a page or static file of `host`, which must be a normalized host name. */
+  /** `host` must be normalized. */
   handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
   stats(): ReturnType<PageCache['stats']>
 }
@@ -61,10 +50,7 @@ const maxCacheBytes = 256 * 1024 * 1024
 const fileQuality = 9
 const messagesMaxAgeSeconds = 86_400
 
-/**
- * Creates the handler of HTTP requests for pages and static files. Pages come from the cache or are
- * rendered by Astro. Requests to the hosts of the API never reach this handler.
- */
+/** Requests to the hosts of the API never reach this handler. */
 export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
@@ -96,10 +82,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     await sendPage(request, response, host, path, query)
   }
 
-  /**
-   * Serves `/robots.txt` and the files below `/.well-known/`. Returns whether it has sent a
-   * response: false for any other path.
-   */
+  // returns whether it has sent a response
   async function sendWellKnown(
     request: IncomingMessage,
     response: ServerResponse,
@@ -223,10 +206,8 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     }
   }
 
-  /**
-   * Renders a page for the cache. Passes only host and path to the renderer: a page that others see
-   * must contain nothing of one visitor's request.
-   */
+  // only host and path reach the renderer: others see the page, so it must contain nothing of one
+  // visitor's request
   async function render(host: string, path: string, status: number): Promise<RenderedPage> {
     const authority = options.port === undefined ? host : `${host}:${options.port}`
     let rendered: RenderedPage | undefined
@@ -302,10 +283,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   }
 }
 
-/**
- * Returns the version of a company's configuration. Changes when the company is suspended. A cached page is used only for the version for
- * which it was rendered. Includes the company's id, because a host may move to another company.
- */
+// with the company's id, because a host may move to another company
 function versionOf({ company_id, config }: Owner): string {
   return [company_id, config.id, config.version, config.paused?.verification].join(' ')
 }

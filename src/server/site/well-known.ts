@@ -1,9 +1,5 @@
 import { contactLink } from '../../core/pages/contact-link.ts'
 
-/**
- * The HTTP response for one of the small files that programs expect on every host, such as
- * robots.txt.
- */
 export interface WellKnownResponse {
   status: 200 | 302
   headers: Record<string, string>
@@ -13,10 +9,7 @@ export interface WellKnownResponse {
 const securityTxtDays = 180
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
-/**
- * Returns the response for a path of one of the small files that programs expect on every host:
- * robots.txt, change-password and security.txt. Returns undefined for any other path.
- */
+/** The files that programs expect on every host. Undefined for any other path. */
 export function wellKnownResponse(
   path: string,
   host: { origin: string; contact: string | undefined; locale: string },

@@ -1,6 +1,5 @@
 /**
- * Runs an action of the command palette. If the drawer has a control for the action, presses that
- * control, so that palette and drawer do the same.
+ * If the drawer has a control for the action, presses it, so that palette and drawer do the same.
  */
 export function runAction(id: string): void {
   const [act = '', value = ''] = id.split('-')

@@ -16,7 +16,6 @@ import {
 import { openDialog } from './dialog.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
-/** A search begins after this many milliseconds without typing. */
 const pauseMs = 200
 const optionId = (at: number) => `palette-option-${at}`
 
@@ -27,7 +26,6 @@ type Search =
 let isOpening = false
 let close: (() => void) | undefined
 
-/** Opens the command palette, or closes it if it is open. */
 export async function togglePalette(): Promise<void> {
   if (close) return close()
   if (isOpening) return
@@ -40,7 +38,7 @@ export async function togglePalette(): Promise<void> {
   }
 }
 
-/** Returns the stores with the data of the signed-in person, or undefined without a session. */
+// undefined without a session
 async function loadPerson() {
   if (!isSignedIn()) return undefined
   const [{ $user }, { $recentCommands, rememberCommand }, { searchInCompany }] = await Promise.all([
@@ -126,7 +124,7 @@ function openPalette(
   })
   return end
 
-  /** Closes the palette if the person has signed in or out since it was opened. */
+  // if the person has signed in or out since the palette was opened
   function leave(): void {
     if (isSignedIn() !== (person !== undefined)) end()
   }

@@ -19,10 +19,6 @@ interface SoughtFile {
   category: string
 }
 
-/**
- * Finds files that the person is uploading already, in the same category. Returns the newest upload
- * of each with its request (entry of the history).
- */
 export async function findOpenUploads<File extends SoughtFile>(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
@@ -62,10 +58,6 @@ export async function findOpenUploads<File extends SoughtFile>(
   )
 }
 
-/**
- * Finds files that the person has deposited before, in any category. Returns the request (entry of
- * the history) of the newest deposit of each. Does not search other people's deposits.
- */
 export async function findOwnDeposits<File extends SoughtFile>(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,

@@ -3,18 +3,11 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/**
- * Events are deleted after this many days. A client whose last event is older must load its list
- * again.
- */
+// a client whose last event is older must load its list again
 const eventDays = 90
 const eventBatch = 1000
 
-/**
- * Returns two sequence numbers. `newest` is the last one that the company has given to an event,
- * even if this event has been deleted since. `oldest` is that of the oldest event that still exists,
- * or `newest` + 1 if no event exists.
- */
+// the newest may have been deleted; without any event, the oldest is the newest + 1
 export async function readEventSequenceBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -35,11 +28,7 @@ export async function readEventSequenceBounds(
   return { newest, oldest: first ?? newest + 1 }
 }
 
-/**
- * Deletes up to 1000 events of a company that are older than 90 days. Deletes the oldest events
- * first, so that it leaves no gaps between the remaining ones. Returns whether there may be more
- * events to delete.
- */
+/** The oldest 1000, so that the remaining ones have no gaps. Returns whether there may be more. */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -51,11 +40,7 @@ export async function deleteExpiredEvents(
   })
 }
 
-/**
- * The statement that deletes up to `batch` of a company's oldest events, and only events older than
- * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
- * is needed.
- */
+// sequence numbers grow with time, so the primary key finds the events and no other index is needed
 export const deleteExpiredEventsStatement = ({
   company_id,
   before,

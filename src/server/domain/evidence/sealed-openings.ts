@@ -5,20 +5,14 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
 
 /**
- * The salt and the value of one field of a deposit. The evidence log contains only the field's
- * commitment, which is a salted hash of the field. Salt and value together prove which value was
- * hashed.
+ * Proves which value of a deposit's field a commitment (salted hash) in the evidence log contains.
  */
 export interface FieldOpening {
   salt: string
   value: string
 }
 
-/**
- * The secrets of a deposit: the salt and the value of each field, and the link key `lk` (base64url)
- * for the link in the QR code. The deposit's leaf in the evidence log contains only hashes. The
- * secrets prove from which contents the hashes were computed.
- */
+/** `lk` (base64url) is the key of the link in the QR code. */
 export interface DepositOpenings {
   fields: Record<string, FieldOpening>
   lk: string
@@ -27,7 +21,6 @@ export interface DepositOpenings {
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Encrypts the openings (salts, values and link key) of a deposit, for `deposit_opening.sealed`. */
 export function encryptOpenings(
   deps: Pick<Deps, 'random'>,
   { data }: Pick<CompanySecretKeys, 'data'>,
@@ -50,10 +43,7 @@ interface SealedOpening {
   sealed: Buffer
 }
 
-/**
- * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are
- * none.
- */
+/** Throws if there are none. */
 export async function readOpeningsOfDeposit(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
@@ -65,10 +55,7 @@ export async function readOpeningsOfDeposit(
   return openings
 }
 
-/**
- * Returns the decrypted openings (salts, values and link key) of several deposits. The keys of the
- * map are the ids of the deposits. Leaves out deposits without openings.
- */
+/** By the ids of the deposits. Leaves out deposits without openings. */
 export async function readOpeningsOfDeposits(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
