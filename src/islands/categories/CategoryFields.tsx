@@ -8,11 +8,9 @@ import {
 } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { MessageKey } from '../../i18n/keys.ts'
-import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { CheckBoxes, RadioField, SelectField } from '../forms/ChoiceFields.tsx'
 import { Field } from '../forms/Field.tsx'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
-import { RadioField } from '../forms/RadioField.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
 import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 

@@ -2,7 +2,6 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState 
 import { asAppError } from '../../contract/kit/errors.ts'
 import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useFieldError } from './Field.tsx'
 
 interface ComboboxChoice<Item> {
   item: Item
@@ -27,9 +26,8 @@ const pauseMs = 200
 
 /** The page must pass the translations `forms` to the island. */
 export function Combobox<Item>(props: ComboboxProps<Item>) {
-  const { label, hint, name, value = '', restore, search, choose, isBusy = false } = props
+  const { label, hint, error, name, value = '', restore, search, choose, isBusy = false } = props
   const { t } = useTranslation()
-  const error = useFieldError(name ?? '', props.error)
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const store = useRef<HTMLInputElement>(null)

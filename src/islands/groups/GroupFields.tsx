@@ -1,5 +1,5 @@
 import type { Group } from '../../contract/groups.ts'
-import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { CheckBoxes } from '../forms/ChoiceFields.tsx'
 import { Field } from '../forms/Field.tsx'
 import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'

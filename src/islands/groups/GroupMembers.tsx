@@ -23,9 +23,9 @@ import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { RefusalList } from '../kit/RefusalList.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { SearchBox } from '../lists/FilterFields.tsx'
+import { RefusalList } from '../lists/RefusalList.tsx'
 
 interface GroupProps {
   group: Group

@@ -8,7 +8,7 @@ import {
 } from '../../stores/imports/import-file.ts'
 import { createImportFromChosenFile } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'

@@ -11,7 +11,7 @@ import {
   type OpenedFile
 } from '../../stores/imports/import-file.ts'
 import type { ImportKind } from '../../stores/imports/import-kinds.ts'
-import { SelectField } from '../forms/SelectField.tsx'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'

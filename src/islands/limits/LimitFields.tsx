@@ -11,8 +11,8 @@ import {
 import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-period.ts'
 import { formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Field, FormErrors } from '../forms/Field.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
 import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 

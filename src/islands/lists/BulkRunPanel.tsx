@@ -2,8 +2,8 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { BulkRunState } from '../../stores/lists/bulk-run.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { RefusalList } from '../kit/RefusalList.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
+import { RefusalList } from './RefusalList.tsx'
 
 interface BulkRunPanelProps<Change> {
   run: BulkRunState<Change>

@@ -14,11 +14,11 @@ import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
-import { RefusalList } from '../kit/RefusalList.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useUndoMessage } from '../kit/use-undo-message.ts'
+import { RefusalList } from '../lists/RefusalList.tsx'
 import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 interface MemberProps {
