@@ -7,11 +7,9 @@ import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/servic
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
- * Measures the list of people: its pages in a company of 100,000 people and in one of 100, and
- * searches that must read every person because few or none match. One service has both companies,
- * and their pages are requested alternately, each over a new connection. Then measures the overview
- * of the large company. Half of its people have not accepted their invitation, and each of the last
- * 400 days has usage.
+ * The list of people in a company of 100,000 and in one of 100, searches that must read every
+ * person, and the overview of the large company. Half of its people have not accepted their
+ * invitation, and each of the last 400 days has usage.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
@@ -99,17 +97,13 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
   return rows
 }
 
-/** Returns the day in UTC that was `days` days ago. */
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 }
 
 type Company = Awaited<ReturnType<typeof fill>>
 
-/**
- * Adds people to a company. Returns its administrator, the ids of its groups, and an API call that
- * reads a page in the middle of the list.
- */
+// `page` reads a page in the middle of the list
 async function fill({ query }: ServiceProcess, person: Client, count: number) {
   const { company } = await person.call(getOwnAccount, {})
   const { id } = company

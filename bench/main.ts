@@ -17,13 +17,8 @@ import { measure as streams } from './streams.ts'
 import { type BenchOptions, meetsTarget, type ReportRow, renderReport } from './table.ts'
 import { measure as verifications } from './verifications.ts'
 
-/**
- * The benchmarks by name. Most of them measure the product against a minimal program that does the
- * same work. `npm run bench` runs all; `npm run bench -- --only pages --runs 3` runs only the
- * benchmark `pages`, and repeats it three times. With `--quick`, the loads are small: the run takes
- * a few minutes and shows whether the benchmarks work, but its figures mean little. The program
- * prints one table and exits with 1 if a target is missed.
- */
+// `npm run bench -- --only pages --runs 3` repeats one benchmark three times. With `--quick`, the
+// loads are small, and the figures mean little. Exits with 1 if a target is missed.
 const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> = {
   hashing,
   start: onClientCore(start),
@@ -79,7 +74,7 @@ try {
 }
 if (rows.some(row => meetsTarget(row) === false)) process.exitCode = 1
 
-/** Prints progress to the error stream, because the standard output must contain only the table. */
+// the standard output must contain only the table
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

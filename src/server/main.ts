@@ -15,16 +15,8 @@ import { limitConnections } from './http/connections.ts'
 import { createGate } from './http/gate.ts'
 import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
 import { createHttpServer } from './http/listener.ts'
-import { announceEndingKeysJob } from './jobs/announce-ending-keys.ts'
-import { checkDomainsJob } from './jobs/check-domains.ts'
-import { checkFilesJob } from './jobs/check-files.ts'
-import { deleteExpiredRowsJob } from './jobs/delete-expired.ts'
-import { fillDemoJob } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
-import { reloadTokenKeysJob } from './jobs/reload-keys.ts'
-import { runImportsJob } from './jobs/run-imports.ts'
-import { sendMailsJob } from './jobs/send-mails.ts'
-import { createDepositsFromUploadsJob, endIdleUploadsJob } from './jobs/settle-uploads.ts'
+import { fillDemoJob, serviceJobs } from './jobs/jobs.ts'
 import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
@@ -117,22 +109,7 @@ async function start(): Promise<void> {
     checksPerMinute: config.limits.verifyPerAddressMinute,
     publicAddresses: config.publicAddresses
   })
-  owned.use(
-    runJobs(
-      [
-        createDepositsFromUploadsJob(deps),
-        endIdleUploadsJob(deps),
-        sendMailsJob(deps),
-        runImportsJob(deps),
-        deleteExpiredRowsJob(deps),
-        announceEndingKeysJob(deps),
-        checkDomainsJob(deps),
-        checkFilesJob(deps),
-        reloadTokenKeysJob(deps)
-      ],
-      log
-    )
-  )
+  owned.use(runJobs(serviceJobs(deps), log))
   const server = createHttpServer({
     tenants,
     site,

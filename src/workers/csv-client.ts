@@ -17,7 +17,6 @@ export interface CsvReader {
   /** With `dialect`, reads the first rows in this dialect instead of detecting one. */
   inspect(file: Blob, dialect?: CsvDialect): Promise<FileInspection>
   count(file: Blob, dialect: CsvDialect, options?: WorkerTaskOptions): Promise<FileScan>
-  /** Blank rows are left out. */
   take(file: Blob, dialect: CsvDialect, part: RowRange): Promise<RowPage>
 }
 

@@ -30,7 +30,6 @@ export interface RowFaultCount {
 /** Begins with the first row of the table. `rows` counts those that are not blank. */
 export interface FileScan {
   rows: number
-  /** Number of cells of the first row that is not blank. */
   columns: number
   /** The first 1,000, numbered from 1, including the header and blank rows. */
   blank: number[]
@@ -41,7 +40,6 @@ export interface FileScan {
     short?: RowFaultCount
     /** A quotation mark that is neither at the start nor at the end of a cell. */
     malformed?: RowFaultCount
-    /** An opening quotation mark that is never closed. */
     unclosed?: RowFaultCount
     nul?: RowFaultCount
     /** A row with more than 1,000 cells. The file is not read further. */
@@ -159,10 +157,6 @@ export interface RowRange {
   columns?: readonly number[] | undefined
 }
 
-/**
- * remembers its position, so that the next range need not be read from the start; `key` identifies
- * the file and the dialect
- */
 export function createRowRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined
   let batch: RowBatch | undefined

@@ -9,12 +9,10 @@ import {
 import { createDecoder } from '../core/csv/encodings.ts'
 
 export interface RowBatch {
-  /** The first row of the file has the number 1. */
   first: number
   rows: string[][]
   /** Rows with a quotation mark at a wrong place. Their cells are uncertain. */
   malformed: number[]
-  /** A row with an opening quotation mark that is never closed. */
   unclosed?: number
   /** A row with more than 1,000 cells, which is not read. No batch follows. */
   wide?: number
@@ -110,7 +108,6 @@ function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t' || character === '\u00a0'
 }
 
-// the index after the closing quotation mark
 function endOfQuotes(text: string, opening: number): number {
   let closing = text.indexOf('"', opening + 1)
   while (closing >= 0 && text[closing + 1] === '"') closing = text.indexOf('"', closing + 2)

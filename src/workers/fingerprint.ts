@@ -88,7 +88,6 @@ async function fingerprintWhole(
   return bytesToHex(new Uint8Array(digest))
 }
 
-// undefined if the file cannot be read or the device lacks memory
 async function readWhole(file: Blob): Promise<ArrayBuffer | undefined> {
   try {
     return await file.arrayBuffer()

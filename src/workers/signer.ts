@@ -24,10 +24,8 @@ export interface SigningKey {
 export interface PublicKeyJwtInput {
   /** Its purpose is `rekey` for a change of password or e-mail, otherwise `signup`. */
   challenge: string
-  /** Host name of the page, from `location.hostname`. */
   aud: string
   purpose: PublicKeyPurpose
-  /** Of the mailed link that the person has opened. */
   token?: string | undefined
   /**
    * For a change of e-mail: the current one, for which the challenge is. The new key is for the new
@@ -38,7 +36,6 @@ export interface PublicKeyJwtInput {
 
 /** Signs only challenges, and a `public_key_jwt` that contains the signer's own public key. */
 export interface Signer {
-  /** Rejects if `checkChallengeBeforeSigning` refuses the challenge. */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
   publicKeyJwt(request: PublicKeyJwtInput): Promise<string>
 }

@@ -1,4 +1,10 @@
-import { Kysely, type KyselyProps, PostgresDialect } from 'kysely'
+import {
+  Kysely,
+  type KyselyProps,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient
+} from 'kysely'
 import pg from 'pg'
 import {
   appRoleConnectionConfig,
@@ -8,7 +14,6 @@ import {
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 import type { Database } from './schema.ts'
-import { nameStatements } from './statement-names.ts'
 
 /** Modules of other folders query it through the functions of `scope.ts`. */
 export interface Db {
@@ -38,6 +43,9 @@ const needed = {
 }
 // So whoever has a place has a connection at once. Two processes fit PostgreSQL's default of 100.
 const poolSize = Object.values(needed).reduce((sum, count) => sum + count)
+// each connection keeps its prepared statements in memory until it is closed
+const maxNames = 500
+const names = new Map<string, string>()
 const acquireMillis = 5_000
 const statementMillis = 5_000
 const lockMillis = 2_000
@@ -119,4 +127,36 @@ function safeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`)
   return value
+}
+
+// PostgreSQL prepares a statement that has a name, so each connection parses and plans it once
+function nameStatements(pool: pg.Pool): PostgresPool {
+  // one object per connection, because Kysely recognizes its connections by it
+  const named = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect()
+      const known = named.get(client) ?? nameStatementsOf(client)
+      named.set(client, known)
+      return known
+    }
+  }
+}
+
+function nameStatementsOf(client: pg.PoolClient): PostgresPoolClient {
+  const query = (text: string, values: readonly unknown[]) =>
+    client.query({ name: values.length > 0 ? nameOf(text) : undefined, text, values: [...values] })
+  // as: streams of rows, which take a cursor here, are not used
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: isBroken => client.release(isBroken)
+  }
+}
+
+function nameOf(text: string): string | undefined {
+  const name = names.get(text) ?? (names.size < maxNames ? `k${names.size}` : undefined)
+  if (name !== undefined) names.set(text, name)
+  return name
 }

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { parseAccept } from 'hono/utils/accept'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http-headers/csp.ts'
+import { contactLink } from '../../core/pages/contact-link.ts'
 import { findPage, notFoundPage, renderedPathOf } from '../../core/pages/page-table.ts'
 import {
   type CompressedBody,
@@ -10,11 +12,8 @@ import {
   sendCompressed
 } from '../compression/compressed-bodies.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
-import { isCrawler } from './crawlers.ts'
-import { detectLocale, siteLocales } from './detect-locale.ts'
 import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
-import { wellKnownResponse } from './well-known.ts'
 
 export interface SiteHandlerOptions {
   resolve: (host: string) => Promise<Owner | undefined>
@@ -49,6 +48,14 @@ export interface SiteHandler {
 const maxCacheBytes = 256 * 1024 * 1024
 const fileQuality = 9
 const messagesMaxAgeSeconds = 86_400
+const securityTxtDays = 180
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
+
+// CUBOT is a brand of phones.
+const crawlers =
+  /(?<!cu)bot\b|crawl|spider|slurp|archiver|mediapartners|google-inspectiontool|googleother|feedfetcher|apis-google|facebookexternalhit|facebookcatalog|meta-external|whatsapp|embedly|preview/i
+
+const siteLocales = ['en', 'fr'] as const satisfies Locale[]
 
 /** Requests to the hosts of the API never reach this handler. */
 export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
@@ -330,4 +337,63 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
     'permissions-policy': disabledFeatures.map(name => `${name}=()`).join(', '),
     ...(scheme === 'https' ? { 'strict-transport-security': hstsHeader } : {})
   }
+}
+
+interface WellKnownResponse {
+  status: 200 | 302
+  headers: Record<string, string>
+  body: string
+}
+
+/** The files that programs expect on every host. Undefined for any other path. */
+export function wellKnownResponse(
+  path: string,
+  host: { origin: string; contact: string | undefined; locale: string },
+  now = new Date()
+): WellKnownResponse | undefined {
+  if (path === '/robots.txt') {
+    // pages that must not be indexed say so in a meta element or header
+    return { status: 200, headers: plainText, body: 'User-agent: *\nDisallow:\n' }
+  }
+  if (path === '/.well-known/change-password') {
+    const headers = { location: `/${host.locale}/me`, 'cache-control': 'no-cache' }
+    return { status: 302, headers, body: '' }
+  }
+  const contact = contactLink(host.contact)
+  if (path !== '/.well-known/security.txt' || contact === undefined) return undefined
+  const expires = new Date(now.getTime() + securityTxtDays * 86_400_000)
+  const lines = [
+    `Contact: ${contact}`,
+    `Expires: ${expires.toISOString()}`,
+    'Preferred-Languages: en, fr',
+    `Canonical: ${host.origin}${path}`
+  ]
+  return { status: 200, headers: plainText, body: `${lines.join('\n')}\n` }
+}
+
+/** From the cookie, else the browser's preferences, else the path, else English. */
+export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale {
+  const chosen = /(?:^|;\s*)i18n_redirected=(en|fr)(?:;|$)/.exec(headers.cookie ?? '')?.[1]
+  const [, segment = ''] = path.toLowerCase().split('/')
+  return firstOf([chosen, ...preferred(headers['accept-language'] ?? ''), languageOf(segment)])
+}
+
+// 'de, fr-CA;q=0.8, en;q=0' → ['de', 'fr']
+function preferred(header: string): string[] {
+  return parseAccept(header.toLowerCase())
+    .filter(({ q }) => q > 0)
+    .map(({ type }) => languageOf(type))
+}
+
+function languageOf(tag: string): string {
+  return tag.split('-')[0] ?? ''
+}
+
+function firstOf(names: (string | undefined)[]): Locale {
+  return names.flatMap(name => siteLocales.find(locale => locale === name) ?? [])[0] ?? 'en'
+}
+
+/** Crawlers get error responses without a body. */
+export function isCrawler(headers: IncomingHttpHeaders): boolean {
+  return crawlers.test(headers['user-agent'] ?? '')
 }

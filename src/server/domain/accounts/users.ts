@@ -174,7 +174,7 @@ export async function insertActiveUser(
   return { id }
 }
 
-export async function readOwnAccount(
+async function readOwnAccount(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,

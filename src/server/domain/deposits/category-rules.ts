@@ -79,21 +79,6 @@ function requireConsistentTransform({ transform, ...file }: AnnouncedFile): void
   }
 }
 
-// one row for each of the caller's groups that may use the category, so none if the caller may not
-// use it
-const allowedGroups = (tx: Tx, wanted: Person & { category: string }) =>
-  allowedCategoriesQuery(tx, wanted)
-    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
-    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
-    .where('group_category.category_id', '=', wanted.category)
-    .select([
-      'group.features',
-      'category.names',
-      'category.originals',
-      'category.store',
-      'category.media_types'
-    ])
-
 function requireSizeAllowedByService(
   { settings }: Pick<Deps, 'settings'>,
   { size }: AnnouncedFile
@@ -108,7 +93,19 @@ async function readCategoryRules(
   tx: Tx,
   wanted: Person & { category: string }
 ): Promise<CategoryRules> {
-  const allowed = await allowedGroups(tx, wanted).execute()
+  // one row for each of the caller's groups that may use the category
+  const allowed = await allowedCategoriesQuery(tx, wanted)
+    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
+    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
+    .where('group_category.category_id', '=', wanted.category)
+    .select([
+      'group.features',
+      'category.names',
+      'category.originals',
+      'category.store',
+      'category.media_types'
+    ])
+    .execute()
   const [rules] = allowed
   // the same error for missing, other companies' and forbidden categories
   if (!rules) {

@@ -96,11 +96,12 @@ export async function recordDeposits(
     const names = namesByCategory.get(record.category_id)
     if (!names) throw new Error(`company ${tx.companyId} lacks the names of a record`)
     const { leaf, hash, openings } = leafOf(deps, record, names)
-    const { company_id, record_id } = record
+    const { company_id, record_id, kept, now } = record
+    const { visibility, retention } = names
     rows.push({
       record,
-      visibility: names.visibility,
-      keep_until: keepUntil(record, names),
+      visibility,
+      keep_until: kept && retention !== null ? retentionEnd(now, retention) : null,
       sealed: encryptOpenings(deps, keys, { company_id, record_id, openings }),
       tags: tagsOf(keys.lookup, record),
       leaf: { record_id, leaf, hash }
@@ -163,13 +164,6 @@ async function insertRows(tx: Tx, rows: readonly DepositRows[]): Promise<void> {
 // a record states whole seconds
 function recordedAt({ now }: NewDepositRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
-}
-
-function keepUntil(
-  { kept, now }: NewDepositRecord,
-  { retention }: NamesInDepositRecord
-): Date | null {
-  return kept && retention !== null ? retentionEnd(now, retention) : null
 }
 
 function doneDraft({ record, keep_until, leaf }: DepositRows): RequestStateToRecord {

@@ -35,9 +35,7 @@ export type DirectUploadPlan =
   /** An earlier call with the same idempotency key has sent the whole file: compare the digests. */
   | { kind: 'repeated'; request_id: string }
 
-/**
- * Before the bytes are read. Reserves quota if they will be stored, and throws if they may not be.
- */
+/** Called before the bytes are read. Reserves quota if they will be stored. */
 export async function beginDirectUpload(
   deps: Deps,
   file: DirectUploadFile

@@ -251,7 +251,9 @@ async function leaveOutEarlier(
     by,
     sought.filter(file => !open.has(file))
   )
-  for (const [file, duplicate] of own) file.answer = { body: { duplicate }, replayed: false }
+  for (const [file, { request }] of own) {
+    file.answer = { body: { duplicate: request }, replayed: false }
+  }
   const firsts = new Map<string, Admitted>()
   for (const file of files.filter(({ answer }) => !answer)) {
     const { original, again } = file.deposit

@@ -18,15 +18,11 @@ import {
 const writing: LeaseSettings<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 export const writeLeaseRenewalMs = writing.ms / 3
 
-/**
- * The right of one process to write the bytes of an upload, for ten seconds unless it is renewed.
- */
+/** The right of one process to write an upload's bytes, for ten seconds unless it is renewed. */
 export interface WriteLease {
   writer: string
   upload: Upload
-  /**
-   * The bytes so far are then in the file of a process whose lease has expired, and must be copied.
-   */
+  /** The bytes so far are in the file of a process whose lease has expired: copy them. */
   isTakenOver: boolean
 }
 

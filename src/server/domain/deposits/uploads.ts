@@ -36,18 +36,14 @@ export interface Upload {
    * `settled`: the deposit exists, or the upload ended without one.
    */
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /**
-   * How many missing bytes have no reserved storage any more, because none arrived for some time.
-   */
+  /** How many missing bytes have no reserved storage, because none arrived for some time. */
   released: number
   attempts: number
   group_id: string
   period_start: Date
   /** When bytes last arrived. After ten minutes (`PUT /deposit`) or a day, the upload lapses. */
   active_at: Date
-  /**
-   * Counts takeovers by other processes. Each begins a new file, whose name contains this number.
-   */
+  /** Counts takeovers by other processes. Each begins a new file, named with this number. */
   generation: number
   /** The id of the process that has the right to write the upload's bytes until `writer_until`. */
   writer: string | null

@@ -35,21 +35,13 @@ export async function deleteExpiredEvents(
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
   return inCompany(deps.db, company_id, async tx => {
-    const statement = deleteExpiredEventsStatement({ company_id, before, batch: eventBatch })
+    const statement = deleteExpiredEventsStatement(company_id, before, eventBatch)
     return (await statement.execute(tx)).rows.length === eventBatch
   })
 }
 
 // sequence numbers grow with time, so the primary key finds the events and no other index is needed
-export const deleteExpiredEventsStatement = ({
-  company_id,
-  before,
-  batch
-}: {
-  company_id: CompanyId
-  before: Date
-  batch: number
-}) =>
+export const deleteExpiredEventsStatement = (company_id: CompanyId, before: Date, batch: number) =>
   sql<{ seq: number }>`
       with oldest as (
         select seq, created_at from event

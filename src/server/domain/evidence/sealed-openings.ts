@@ -4,9 +4,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
 
-/**
- * Proves which value of a deposit's field a commitment (salted hash) in the evidence log contains.
- */
+/** Proves which value a commitment (salted hash) in the evidence log contains. */
 export interface FieldOpening {
   salt: string
   value: string
@@ -37,12 +35,6 @@ export function encryptOpenings(
   ])
 }
 
-interface SealedOpening {
-  company_id: CompanyId
-  record_id: string
-  sealed: Buffer
-}
-
 /** Throws if there are none. */
 export async function readOpeningsOfDeposit(
   tx: Tx,
@@ -69,17 +61,14 @@ export async function readOpeningsOfDeposits(
   return new Map(
     rows.map(({ record_id, sealed }) => [
       record_id,
-      unseal(data, { company_id, record_id, sealed })
+      decrypt(data, sealed, aadOf(company_id, record_id))
     ])
   )
 }
 
-function unseal(
-  data: CompanySecretKeys['data'],
-  { company_id, record_id, sealed }: SealedOpening
-): DepositOpenings {
+function decrypt(data: CompanySecretKeys['data'], sealed: Buffer, aad: Buffer): DepositOpenings {
   const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
-  decipher.setAAD(aadOf(company_id, record_id))
+  decipher.setAAD(aad)
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   const text = Buffer.concat([
     decipher.update(sealed.subarray(nonceBytes, -tagBytes)),

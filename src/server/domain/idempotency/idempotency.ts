@@ -43,22 +43,16 @@ export async function deleteExpiredResponses(
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
   return inCompany(deps.db, company_id, async tx => {
-    const statement = deleteExpiredResponsesStatement({
-      ...{ company_id, before, batch: forgottenAtOnce }
-    })
+    const statement = deleteExpiredResponsesStatement(company_id, before, forgottenAtOnce)
     return (await statement.execute(tx)).rows.length === forgottenAtOnce
   })
 }
 
-export const deleteExpiredResponsesStatement = ({
-  company_id,
-  before,
-  batch
-}: {
-  company_id: CompanyId
-  before: Date
+export const deleteExpiredResponsesStatement = (
+  company_id: CompanyId,
+  before: Date,
   batch: number
-}) =>
+) =>
   sql<{ key: string }>`
       delete from idempotency
       where company_id = ${company_id}::uuid and (actor, route, key) in (

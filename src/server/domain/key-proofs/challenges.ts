@@ -69,16 +69,14 @@ export async function spendChallenge(
   tx: Tx,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await insertSpent(tx, buildUsedChallengeRow(tx.companyId, challenge)).execute()
-  return spent.length > 0
-}
-
-const insertSpent = (tx: Tx, row: ReturnType<typeof buildUsedChallengeRow>) =>
-  tx
+  const spent = await tx
     .insertInto('used_challenge')
-    .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
+    .values(buildUsedChallengeRow(tx.companyId, challenge))
     .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
     .returning('n')
+    .execute()
+  return spent.length > 0
+}
 
 export function buildUsedChallengeRow(
   company_id: CompanyId,

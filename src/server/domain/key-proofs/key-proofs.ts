@@ -51,9 +51,7 @@ export function verifyKeyProof({
   return jwt.payload
 }
 
-/**
- * Uses up the challenge in a proof, so that the proof works only once. Throws `challenge_invalid`.
- */
+/** Uses up the challenge in a proof, so that it works only once. Throws `challenge_invalid`. */
 export async function spendKeyProof(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,

@@ -50,9 +50,7 @@ export function takeNextLease<Table extends 'upload' | 'mail'>(
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
 
-/**
- * Returns undefined if the row was not leased. By default, `free` says that no process has a lease.
- */
+/** Returns undefined if the row was not leased. By default, `free` is `unleasedCondition`. */
 export function takeLease<Table extends LeasedTable>(
   tx: Tx,
   lease: LeaseSettings<Table>,
@@ -73,9 +71,7 @@ export async function renewLease<Table extends LeasedTable>(
   return (await write(tx, lease, change, endOf(lease, now))) !== undefined
 }
 
-/**
- * With `from`, another process can lease the row only from that time on.
- */
+/** With `from`, another process can lease the row only from that time on. */
 export async function releaseLease<Table extends LeasedTable>(
   tx: Tx,
   lease: LeaseSettings<Table>,

@@ -44,9 +44,7 @@ export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + accessTokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
-/**
- * Remembers each verified token and its host, so later calls need no new check of the signature.
- */
+/** Remembers each verified token and its host, so that it checks a signature only once. */
 export function createAccessTokenReader(
   keys: Pick<InstallationKeys, 'verifyingKey'>
 ): AccessTokenReader {

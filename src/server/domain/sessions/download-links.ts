@@ -15,9 +15,7 @@ interface Linked {
   expires: Date
 }
 
-/**
- * The link takes the place of the person's access token, because a URL must not contain that token.
- */
+/** Takes the place of the person's access token, because a URL must not contain that token. */
 export function createDownloadLinkToken(
   deps: Pick<Deps, 'keys' | 'clock'>,
   { person, id }: { person: AuthenticatedCaller; id: string }

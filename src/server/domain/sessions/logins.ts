@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { demoPublicKey } from '../demo-account.ts'
@@ -138,26 +139,6 @@ const personSql = `
 // only the newest sign-ups of one e-mail can sign in
 const maxWaiting = 3
 
-interface Waiting {
-  company_id: CompanyId
-  email: string
-  now: Date
-}
-
-const waitingOf = (tx: Tx, { company_id, email, now }: Waiting) =>
-  tx
-    .selectFrom('signup')
-    .where('company_id', '=', company_id)
-    .where('email', '=', email)
-    .where('expires_at', '>', now)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
-    .limit(maxWaiting)
-    // locked against a parallel confirmation: either the confirmation waits for this login and
-    // keeps its session, or this login reads the new person
-    .forKeyShare()
-
 // The person is read anew, because a sign-up may have been confirmed meanwhile. Missing sign-ups
 // are undefined, so that the list always has the same length and the duration of the login does not
 // reveal how many exist.
@@ -167,7 +148,17 @@ async function findWaiting(
   email: string
 ): Promise<(Account | undefined)[]> {
   const company_id = tx.companyId
-  const rows = await waitingOf(tx, { company_id, email, now: deps.clock() }).execute()
+  const rows = await selectInCompany(tx, 'signup')
+    .where('email', '=', email)
+    .where('expires_at', '>', deps.clock())
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
+    .limit(maxWaiting)
+    // locked against a parallel confirmation: either the confirmation waits for this login and
+    // keeps its session, or this login reads the new person
+    .forKeyShare()
+    .execute()
   const person = await findPerson(tx, email)
   const signUps = rows.map(({ id: user_id, expires_at: waits_until, ...key }) => ({
     user_id,

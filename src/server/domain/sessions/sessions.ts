@@ -19,9 +19,7 @@ export interface AuthenticatedCaller {
   /** Such a caller is a sign-up and may make only few calls. */
   pending: boolean
   permissions: string[]
-  /**
-   * The e-mail was confirmed after the caller's token was issued, so the token must be replaced.
-   */
+  /** The e-mail was confirmed after the token was issued, so the token must be replaced. */
   outdated: boolean
   token_expires: Date
   session_expires: Date
@@ -247,9 +245,7 @@ export async function convertSignUpSessions(
   signalSessionChanges(tx, deps, [user_id])
 }
 
-/**
- * Reports after the commit. Streams, downloads and uploads then check whether they may continue.
- */
+/** After the commit, streams, downloads and uploads check whether they may continue. */
 export function signalSessionChanges(
   tx: Tx,
   { signals }: Pick<Deps, 'signals'>,
