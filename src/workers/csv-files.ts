@@ -21,13 +21,11 @@ export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' | 'too_wide' }
   | { kind: 'text'; dialect: CsvDialect; rows: NumberedRow[] }
 
-/** `row` is the number of the first row with this fault. */
 export interface RowFaultCount {
   count: number
   row: number
 }
 
-/** Begins with the first row of the table. `rows` counts those that are not blank. */
 export interface FileScan {
   rows: number
   columns: number

@@ -14,7 +14,6 @@ import {
   publicKeyJwtSigningInput
 } from '../core/keys/public-key-proof.ts'
 
-/** `x` and `y` are the public key; the private key cannot be read. */
 export interface SigningKey {
   x: Uint8Array
   y: Uint8Array

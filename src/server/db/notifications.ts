@@ -9,7 +9,6 @@ import { notificationConnectionName, notificationConnectionPrefix } from './proc
  * intervals, because messages are lost while a connection is down.
  */
 export interface NotificationListener extends AsyncDisposable {
-  /** Other processes use this name to find out whether this process still runs. */
   readonly process: string
   /** Does nothing if the same text is already waiting to be sent. */
   send(text: string): void

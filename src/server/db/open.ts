@@ -24,7 +24,6 @@ export interface Db {
 export type OpenOptions = DatabaseLocation & {
   /** Whether the service itself runs PostgreSQL, whose processes then get a lower priority. */
   isEmbedded?: boolean
-  /** Called when a connection is lost, whether it is idle or in use. */
   onError?: (error: Error) => void
 }
 
@@ -97,7 +96,6 @@ function queryPool(pool: pg.Pool): DatabaseOfPool {
   return { pool, kysely: { config, dialect, driver: dialect.createDriver(), executor } }
 }
 
-/** Only modules of this folder may call this function. */
 export function kyselyOf(db: Db): KyselyProps {
   return openedAs(db).kysely
 }

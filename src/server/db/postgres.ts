@@ -22,7 +22,6 @@ export interface RunningPostgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Resolves when this process loses its connection to PostgreSQL: after `stop` or a crash. */
   lost: Promise<void>
   /**
    * Shuts PostgreSQL down unless other processes are connected to it. With `evenIfShared`, which
@@ -59,7 +58,6 @@ export function socketConnectionConfig(socketDir: string, database: string, user
   return { host: socketDir, port: 5432, database, user, ssl: false }
 }
 
-/** Starts PostgreSQL on `dir`, or connects to the one that already runs there. */
 export async function startPostgres(options: PostgresStartOptions): Promise<RunningPostgres> {
   const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)

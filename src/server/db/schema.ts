@@ -74,7 +74,6 @@ export interface Database {
     created_at: Date
     invited_at: Generated<Date | null>
     imported_by: Generated<string | null>
-    /** Whether the person was invited and their invitation could not be mailed yet. */
     invitation_waits: Generated<boolean>
     deleted_at: Generated<Date | null>
     search: GeneratedAlways<string>
@@ -121,7 +120,6 @@ export interface Database {
     created_at: Date
     expires_at: Date
     used_at: Date | null
-    /** Whether an administrator got the link with this token, to pass it on to the person. */
     handed_out: Generated<boolean>
   }
   mail: {

@@ -111,7 +111,6 @@ export class Tx extends BaseTx {
   }
 }
 
-/** Row-level security hides the rows of all companies from it. */
 export class TxWithoutCompany extends BaseTx {
   readonly companyId = undefined
 }

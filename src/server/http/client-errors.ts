@@ -13,7 +13,6 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   request_timeout: 'The head of the request came too slowly'
 }
 
-/** Answers requests that Node cannot parse, in the format of all other errors. */
 export function addParseErrorHandler(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: { socket: Duplex }, response: ServerResponse) => {

@@ -16,7 +16,7 @@ import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 
-/** An average of `bytesPerSecond` in each period of `windowMs` milliseconds. */
+// an average of `bytesPerSecond` in each period of `windowMs` milliseconds
 interface MinimumSpeed {
   windowMs: number
   bytesPerSecond: number
@@ -32,7 +32,6 @@ export interface HttpServerOptions {
   addressOf: ClientAddressReader
   gate: Gate
   log: Log
-  /** Below this speed of a request body, its connection is closed. */
   slowest?: MinimumSpeed
   /** For receiving the headers of a request; 10 seconds by default. */
   headMs?: number

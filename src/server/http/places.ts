@@ -19,7 +19,6 @@ export const presentMs = 1000
 interface Line {
   company: string
   held: number
-  /** Of lines that hold equally many places, the lowest is served first. */
   turn: number
   waiting: (() => void)[]
 }

@@ -175,7 +175,6 @@ function reloadTokenKeysJob(deps: Deps): Job {
   return { name: 'reload-keys', everyMs: 60_000, run: () => deps.keys.reload() }
 }
 
-/** After the start, which does not wait for the documents. */
 export function fillDemoJob(deps: Deps): Job {
   let isComplete = false
   return {

@@ -6,11 +6,9 @@ import { interruptedRequestError } from '../api/kit/refused-fields.ts'
 
 interface WriteOptions {
   path: string
-  /** Position in the file at which the first byte of the body is written. */
   offset: number
   /** Final size of the file. A body that would exceed it is refused. */
   size: number
-  /** `writeBody` throws the reason of the abort. */
   stopped?: AbortSignal
   onBytes?: (bytes: Buffer) => void
   onWritten?: (offset: number) => void
