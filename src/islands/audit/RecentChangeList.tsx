@@ -1,8 +1,8 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { recentChanges } from '../../stores/admin/audit.ts'
 import { wholeListState } from '../../stores/load-state.ts'
-import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
@@ -25,9 +25,7 @@ export function RecentChangeList({ target, isPerson = false, shown }: RecentChan
     useStore(recentChanges.$rows, { ssr: 'initial' }),
     useStore(recentChanges.$status, { ssr: 'initial' })
   )
-  const route = useStore($route, { ssr: 'initial' })
-  const params: Record<string, string> = route?.params ?? {}
-  const company = params['company'] ?? ''
+  const company = companyIdOfPage()
 
   useEffect(() => {
     void recentChanges.open(target, { isPerson })
