@@ -30,7 +30,6 @@ const layers: Record<string, string> = {
   'server/domain': `${contract} server/db`,
   'server/domain/idempotency': domain,
   'server/domain/leases': domain,
-  'server/domain/versions': domain,
   'server/http': `${contract} server/api/kit server/site server/uploads server/domain/*`,
   'server/jobs': `${contract} server/domain/*`,
   'server/site': `${contract} server/compression > astro-build site`,
@@ -87,7 +86,7 @@ const rooms: Record<string, Record<string, string>> = {
     'upload-progress': 'stores/deposits > running-uploads'
   },
   'server/domain': {
-    '*': `${domain} server/domain/idempotency server/domain/leases server/domain/versions`,
+    '*': `${domain} server/domain/idempotency server/domain/leases`,
     accounts: 'audit companies history imports key-proofs limits mail sessions',
     audit: '',
     companies: 'audit evidence limits',
