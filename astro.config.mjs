@@ -36,73 +36,9 @@ export default defineConfig({
     plugins: [tailwind()],
     // An inline module script would make ClientRouter insert a `data:` script, which the policy refuses.
     build: { assetsInlineLimit: 0 },
-    environments: {
-      client: {
-        build: {
-          rolldownOptions: { output: { codeSplitting: { groups: chunkGroups() }, chunkFileNames } }
-        }
-      }
-    },
     worker
   }
 })
-
-/**
- * Fewer and larger scripts, because on a slow line each one costs a page 10 ms. `shell` is on every
- * page, `react` and `core` on nearly every page with an island. The others join scripts of the same
- * pages. Without `$initial`, or with a higher threshold, they would move what a page loads later into
- * what it loads first.
- */
-function chunkGroups() {
-  const react = /node_modules[\\/](?:react|react-dom|scheduler)[\\/]|islands[\\/]kit[\\/]hydrate/
-  const calls = /[\\/]node_modules[\\/]zod[\\/]|[\\/]src[\\/](?:contract|core)[\\/]/
-  // what only later calls need must not come with what a page loads first
-  const isShared = id => !/[\\/](?:zod|contract|i18n|audit)[\\/]/.test(id)
-  const byEntries = { minShareCount: 2, entriesAware: true }
-  return [
-    { name: 'react', test: react, priority: 9 },
-    { name: (id, context) => (entriesOf(id, context).isShell ? 'shell' : null), priority: 8 },
-    {
-      name: (id, context) => (entriesOf(id, context).count >= 20 ? 'core' : null),
-      priority: 5
-    },
-    {
-      name: 'shared',
-      test: isShared,
-      tags: ['$initial'],
-      ...byEntries,
-      entriesAwareMergeThreshold: 1200,
-      priority: 4
-    },
-    {
-      name: 'calls',
-      test: calls,
-      ...byEntries,
-      minShareCount: 3,
-      entriesAwareMergeThreshold: 6000,
-      priority: 3
-    }
-  ]
-}
-
-/** Leaves out the entries that rolldown adds to the names of groups, because pages list the names. */
-function chunkFileNames({ name }) {
-  return `_astro/${name.replace(/^(shared|calls)[_~].*/, '$1')}.[hash].js`
-}
-
-/** Returns how many entries import a module at their start, and whether the layout's script does. */
-function entriesOf(id, context) {
-  const importers = new Set([id])
-  let count = 0
-  let isShell = false
-  for (const each of importers) {
-    const module = context.getModuleInfo(each)
-    if (module?.isEntry) count += 1
-    if (each.includes('layouts/Base.astro')) isShell = true
-    for (const next of module?.importers ?? []) importers.add(next)
-  }
-  return { count, isShell }
-}
 
 /** Returns the integration of React, with our own module that hydrates the islands in the browser. */
 function islands() {
