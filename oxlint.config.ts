@@ -3,6 +3,7 @@ import { defineConfig } from 'oxlint'
 const contract = 'core contract contract/kit'
 const shared = `${contract} i18n`
 const domain = `${contract} server/db server/domain`
+const roomsOf = (names: string) => names.replaceAll(/\S+/g, 'server/domain/$&')
 
 /** Which folders below `src` a layer may import. `a/*` stands for `a` and all its rooms. */
 const layers: Record<string, string> = {
@@ -24,16 +25,16 @@ const layers: Record<string, string> = {
   server: `${shared} server/db server/adapters server/api server/api/kit server/http server/jobs server/site server/uploads server/domain/*`,
   'server/adapters': 'core i18n server/db server/domain',
   'server/api': `${shared} contract/openapi server/compression server/api/kit server/domain/*`,
-  'server/api/kit': `${contract} server/domain/*`,
+  'server/api/kit': `${contract} server/domain ${roomsOf('companies events limits sessions')}`,
   'server/compression': contract,
   'server/db': 'core',
   'server/domain': `${contract} server/db`,
   'server/domain/idempotency': domain,
   'server/domain/leases': domain,
-  'server/http': `${contract} server/api/kit server/site server/uploads server/domain/*`,
+  'server/http': `${contract} server/api/kit server/site server/uploads server/domain ${roomsOf('companies events')}`,
   'server/jobs': `${contract} server/domain/*`,
   'server/site': `${contract} server/compression > astro-build site`,
-  'server/uploads': `${contract} server/api/kit server/domain/* > direct-put upload-routes`
+  'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits sessions')} > direct-put upload-routes`
 }
 
 /**

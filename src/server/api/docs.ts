@@ -15,7 +15,11 @@ export function mountApiDocumentation(app: Api): void {
   const sentences: Record<string, string> = { ...callSentences(), api: words.calls.api }
   const document = createOpenApiDocument({
     title: words.title,
-    sentenceOf: name => sentences[name] ?? name
+    sentenceOf(name) {
+      const sentence = sentences[name]
+      if (sentence === undefined) throw new Error(`No comment in src/contract describes ${name}`)
+      return sentence
+    }
   })
   const body = compressBody(
     Buffer.from(JSON.stringify(document)),

@@ -168,8 +168,7 @@ test('the audit log says every field of every entry in words, in both languages'
     for (const locale of ['en', 'fr'] as const) {
       const t = auditTranslator(locale)
       for (const { field, label, ...words } of describeChanges(entry, locale, t)) {
-        if (!Object.values<string>(labels[locale]).includes(label))
-          raw.add(`${action}: ${field} (${locale})`)
+        if (Reflect.get(labels[locale], field) !== label) raw.add(`${action}: ${field} (${locale})`)
         for (const moment of ['before', 'after'] as const) {
           for (const code of codesIn({ before, after }[moment][field])) {
             const isInWords = ['reason', 'locale', 'colors', 'interval', field].some(

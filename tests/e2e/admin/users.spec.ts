@@ -295,7 +295,7 @@ test.describe('where one group refuses', () => {
   })
 })
 
-test('a person is deleted after their email was typed', inMatrix, async ({ page }) => {
+test('a person is deleted after their email was typed', async ({ page }) => {
   const { admin, email: own } = await signUpAdmin(page)
   const email = await invite(page, admin)
   await confirmSession(own)
@@ -316,7 +316,7 @@ test('a person is deleted after their email was typed', inMatrix, async ({ page 
   await expect(page.getByText('There is no such person.')).toBeVisible()
 })
 
-test('a person of another company is not found', inMatrix, async ({ page }) => {
+test('a person of another company is not found', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await invite(page, admin)
   const person = page.url().split('/').at(-1)
