@@ -83,7 +83,7 @@ test('an administrator finds people, groups and acts; what was chosen comes firs
   await page.keyboard.type('sign out')
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(`${site}/en`)
-  await page.waitForLoadState('networkidle')
+  await visit(page, `${site}/en`)
   await open(page)
   await page.keyboard.type(name)
   await expect(palette(page).getByRole('status')).toHaveText(`Nothing matches “${name}”.`)
