@@ -8,6 +8,7 @@ import { groupCalls } from './groups.ts'
 import { importCalls } from './imports.ts'
 import { memberCalls } from './members.ts'
 import { overviewCalls } from './overview.ts'
+import { registerImportCalls } from './register-imports.ts'
 
 // apart from `nonAdminCalls`, so that other pages do not load them
 export const adminCalls = {
@@ -18,6 +19,7 @@ export const adminCalls = {
   ...importCalls,
   ...companyCategoryCalls,
   ...dataSourceCalls,
+  ...registerImportCalls,
   ...auditCalls,
   ...overviewCalls,
   ...apiKeyCalls

@@ -21,6 +21,7 @@ export const Retention = z
   )
 
 const maxMediaTypes = 50
+const maxDataSources = 50
 
 const AcceptedType = z
   .string()
@@ -40,7 +41,9 @@ export const CategoryDetails = z.object({
   ...Category.shape,
   version: z.number(),
   created: z.iso.datetime(),
-  group_count: z.number()
+  group_count: z.number(),
+  // that answer for its documents
+  data_sources: z.array(z.uuid())
 })
 export type CategoryDetails = z.infer<typeof CategoryDetails>
 
@@ -119,7 +122,8 @@ export const updateCategory = endpoint({
     id: Id,
     names: z.optional(z.strictObject({ en: z.optional(Name), fr: z.optional(Name) })),
     ...settings,
-    default: z.optional(z.boolean())
+    default: z.optional(z.boolean()),
+    data_sources: z.optional(z.array(Id).check(z.maxLength(maxDataSources, { abort: true })))
   }),
   output: CategoryDetails,
   errors: ['changed_meanwhile', 'name_taken', 'default_group_private']

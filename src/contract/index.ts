@@ -9,6 +9,7 @@ import { domainConfigCalls } from './domains.ts'
 import { healthCalls } from './health.ts'
 import type { Endpoint, NonJsonEndpoint } from './kit/endpoint.ts'
 import { nonJsonMemberEndpoints } from './members.ts'
+import { nonJsonRegisterEndpoints } from './register-imports.ts'
 import { nonJsonRequestEndpoints } from './requests.ts'
 
 export const endpoints = {
@@ -24,6 +25,7 @@ export const nonJsonEndpoints = {
   ...nonJsonDepositEndpoints,
   ...nonJsonRequestEndpoints,
   ...nonJsonMemberEndpoints,
+  ...nonJsonRegisterEndpoints,
   ...nonJsonAuditEndpoints,
   ...nonJsonCspReportEndpoints
 } satisfies Record<string, NonJsonEndpoint>

@@ -18,10 +18,11 @@ export const RequestState = z.enum([
 export type RequestState = z.infer<typeof RequestState>
 
 /**
- * The answer for a document: `authentic` if exactly this file is on record, `not_found` if it is
- * not. `not_found` does not mean that a document is false.
+ * The answer for a document: `authentic` if exactly this file is on record, `known_to_register` if it
+ * is not but a register of the company lists it, `not_found` if neither, `indeterminate` if a register
+ * that could list it was not reached. `not_found` does not mean that a document is false.
  */
-export const Verdict = z.enum(['authentic', 'not_found'])
+export const Verdict = z.enum(['authentic', 'known_to_register', 'not_found', 'indeterminate'])
 export type Verdict = z.infer<typeof Verdict>
 
 /**
@@ -77,7 +78,17 @@ export const ProcessedRequest = z.object({
   // of a single document; `items` counts the results of several
   verdict: z.optional(Verdict),
   match: z.optional(MatchedFingerprintKind),
-  items: z.optional(z.object({ asked: z.number(), authentic: z.number(), not_found: z.number() }))
+  items: z.optional(
+    z.object({
+      asked: z.number(),
+      authentic: z.number(),
+      known_to_register: z.optional(z.number()),
+      not_found: z.number(),
+      indeterminate: z.optional(z.number())
+    })
+  ),
+  // of a verification, how many of its documents each register lists
+  registers: z.optional(z.array(z.object({ id: z.uuid(), found: z.number() })))
 })
 export type ProcessedRequest = z.infer<typeof ProcessedRequest>
 

@@ -5,7 +5,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Access = 'public' | 'user' | 'admin' | 'operator'
 
 /** A key needs one of the `scopes` of a call. */
-export const KeyScope = z.enum(['deposit', 'verify', 'history'])
+export const KeyScope = z.enum(['deposit', 'verify', 'history', 'registers'])
 export type KeyScope = z.infer<typeof KeyScope>
 
 type Shape = z.ZodMiniType

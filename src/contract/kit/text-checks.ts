@@ -12,14 +12,14 @@ export function patternCheck(regex: RegExp, patternDescription: string) {
   return z.regex(regex, { abort: true, error: patternDescription })
 }
 
-// `sentence` describes valid texts in error responses
-export function customCheck(
+// `sentence` describes valid values in error responses
+export function customCheck<Value = string>(
   { rule, limit }: { rule: string; limit?: number },
   sentence: string,
-  isValid: (text: string) => boolean
+  isValid: (value: Value) => boolean
 ) {
   const params = limit === undefined ? { rule } : { rule, limit }
-  return z.refine<string>(isValid, { abort: true, params, error: sentence })
+  return z.refine<Value>(isValid, { abort: true, params, error: sentence })
 }
 
 function wellFormed() {

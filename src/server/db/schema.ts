@@ -1,4 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { CsvDialectInput } from '../../contract/register-imports.ts'
+import type { RegisterColumn } from '../../contract/registers.ts'
 
 /**
  * The tables as they are after all migrations. Queries return `bigint` columns as numbers. `jsonb`
@@ -214,7 +216,92 @@ export interface Database {
     created_at: Date
     version: Generated<number>
     search: GeneratedAlways<string>
+    kind: Generated<string>
+    register_id: string
+    position: Generated<number>
+    columns: Json<RegisterColumn[]>
+    dialect: Json<CsvDialectInput | null>
+    number: Generated<number>
+    segments: Generated<number[]>
+    last_segment: Generated<number>
+    checked_at: Generated<Date | null>
   }
+  register_segment: {
+    company_id: string
+    source_id: string
+    number: number
+    rows: number
+    root: Buffer
+  }
+  register_version: {
+    company_id: string
+    source_id: string
+    number: number
+    segments: number[]
+    rows: number
+    root: Buffer
+    mode: string
+    columns: Json<RegisterColumn[]>
+    added: number
+    changed: number
+    removed: number
+    actor_id: string | null
+    actor_company: string | null
+    created_at: Date
+    erased_at: Generated<Date | null>
+  }
+  register_import: {
+    company_id: string
+    id: string
+    source_id: string
+    mode: string
+    file_name: string
+    bytes: number | null
+    upload_id: string | null
+    address: Buffer | null
+    dialect: Json<CsvDialectInput>
+    columns: Json<RegisterColumn[]>
+    state: string
+    segment: Generated<number | null>
+    rows: Generated<number>
+    step: Generated<string | null>
+    progress: Generated<number>
+    counts: Json<Record<'new' | 'changed' | 'unchanged' | 'removed' | 'refused', number> | null>
+    warnings: Generated<string[]>
+    failure: Generated<string | null>
+    failure_row: Generated<number | null>
+    checked_number: Generated<number | null>
+    number: Generated<number | null>
+    run_when_checked: Generated<boolean>
+    skip_refused: Generated<boolean>
+    created_at: Date
+    created_by: string
+    actor_id: Generated<string | null>
+    actor_company: Generated<string | null>
+    requested_at: Generated<Date | null>
+    leased_until: Generated<Date | null>
+    leased_by: Generated<string | null>
+    generation: Generated<number>
+    attempts: Generated<number>
+  }
+  register_row: {
+    company_id: string
+    source_id: string
+    segment: number
+    number: number
+    tag: Buffer
+    content: Buffer
+    row_hash: Buffer
+    sealed: Buffer
+  }
+  register_fault: {
+    company_id: string
+    import_id: string
+    number: number
+    reasons: Json<{ code: string; header?: string }[]>
+    sealed: Buffer
+  }
+  category_data_source: { company_id: string; category_id: string; source_id: string }
   group_category: { company_id: string; group_id: string; category_id: string }
   usage: {
     company_id: string
