@@ -59,7 +59,8 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
         label={say('scopesLabel')}
         name="scopes"
         options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
-        initial={[...KeyScope.options]}
+        // few programs import registers, and a key for all others should not be able to
+        initial={KeyScope.options.filter(scope => scope !== 'registers')}
       />
       {company !== undefined && <GroupField />}
       <SelectField
