@@ -9,7 +9,7 @@ import {
   createRowRangeReader,
   inspectFile
 } from '../../../src/workers/csv-files.ts'
-import { readRows } from '../../../src/workers/csv-rows.ts'
+import { readRows } from '../../../src/core/csv/rows.ts'
 import { runCount } from '../../helpers/soak.ts'
 
 const plain: CsvDialect = {
