@@ -45,6 +45,7 @@ export const rows: RouteCases = {
       default: true
     }),
     ids: { id: 'company category' },
+    idLists: { data_sources: { of: 'data source' } },
     shared: true
   },
   deleteCategory: { ids: { id: 'company category' }, shared: true, spends: 'category' }
