@@ -102,6 +102,7 @@ const rooms: Record<string, Record<string, string>> = {
     'key-proofs': 'limits',
     limits: '',
     mail: 'companies',
+    registers: 'audit evidence limits',
     sessions: 'key-proofs limits'
   }
 }

@@ -59,8 +59,8 @@ const settings = {
 }
 
 /**
- * Lists the categories of a company, or those of one `group`, one `visibility` or one `store`. `q`
- * holds words from their names.
+ * Lists the categories of a company, or those of one `group`, one `visibility`, one `store` or one
+ * `data_source` that answers for them. `q` holds words from their names.
  */
 export const listCompanyCategories = listEndpoint({
   path: '/company/{id}/categories',
@@ -72,7 +72,8 @@ export const listCompanyCategories = listEndpoint({
     sort: sortParameter('name_en', 'name_fr', 'created'),
     group: z.optional(Id),
     visibility: z.optional(Visibility),
-    store: z.optional(StoredContentKind)
+    store: z.optional(StoredContentKind),
+    data_source: z.optional(Id)
   }
 })
 

@@ -62,6 +62,7 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
         label={say('scopesLabel')}
         name="scopes"
         options={scopes.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
+        // few programs import registers, and a key for all others should not be able to
         initial={KeyScope.options.filter(value => value !== 'registers')}
       />
       {company !== undefined && <GroupField />}

@@ -28,7 +28,13 @@ export const rows: RouteCases = {
       visibility: 'public',
       store: 'file'
     }),
-    ids: { id: 'company', cursor: 'company category', group: 'group' },
+    ids: {
+      id: 'company',
+      cursor: 'company category',
+      group: 'group',
+      data_source: 'data source'
+    },
+    filters: ['data_source'],
     shared: true
   },
   createCategory: { input: () => ({ names: newNames(), ...settings }) },

@@ -1,8 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getDataSource, listDataSources } from '../../../src/contract/data-sources.ts'
+import { listAuditEntries } from '../../../src/contract/audit.ts'
+import { createCategory, updateCategory } from '../../../src/contract/company-categories.ts'
+import {
+  createDataSource,
+  deleteDataSource,
+  getDataSource,
+  listDataSources,
+  listRegisterVersions,
+  updateDataSource
+} from '../../../src/contract/data-sources.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
+import { eraseRowsOfDeletedSources } from '../../../src/server/domain/registers/data-sources.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeDataSource } from '../../helpers/cases.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
+import { diplomaColumns, makeRegister } from '../../helpers/registers.ts'
 
 let app: TestApp
 let ada: TestPerson

@@ -45,11 +45,12 @@ interface ListInput extends PageInput {
   group?: string | undefined
   visibility?: string | undefined
   store?: string | undefined
+  data_source?: string | undefined
 }
 
 export async function listCompanyCategories(
   deps: Pick<Deps, 'db'>,
-  { company_id, q, group, visibility, store, ...page }: ListInput
+  { company_id, q, group, visibility, store, data_source, ...page }: ListInput
 ): Promise<Page<CategoryDetails>> {
   const orders = {
     id: 'category.id',
@@ -66,6 +67,13 @@ export async function listCompanyCategories(
       let found = withColumns(addSearchCondition(rows, 'category.search', q))
       if (visibility !== undefined) found = found.where('category.visibility', '=', visibility)
       if (store !== undefined) found = found.where('category.store', '=', store)
+      if (data_source !== undefined) {
+        found = found
+          .innerJoin('category_data_source', join =>
+            joinInCompany(join, 'category_data_source.category_id', 'category.id')
+          )
+          .where('category_data_source.source_id', '=', data_source)
+      }
       if (group === undefined) return found
       return found
         .innerJoin('group_category', join =>

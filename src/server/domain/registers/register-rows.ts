@@ -1,0 +1,108 @@
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto'
+import type { RegisterColumn } from '../../../contract/registers.ts'
+import { concatBytes, toUtf8 } from '../../../core/bytes.ts'
+import { canonicalize } from '../../../core/evidence/canonical-json.ts'
+import { createHashInputPrefix } from '../../../core/evidence/formats.ts'
+import { hashLeaf } from '../../../core/evidence/merkle-tree.ts'
+import { referenceTagMessage } from '../../../core/evidence/reference-tag.ts'
+import { commitToRow } from '../../../core/evidence/register-row.ts'
+import type { CompanySecretKeys } from '../deps.ts'
+
+/** The segment of a register to which a row belongs for good. */
+export interface RowPlace {
+  company_id: string
+  source_id: string
+  /** The name of the register in the log. */
+  register_id: string
+  segment: number
+}
+
+/** The key column and the shown columns, by the names of `cellNamesOf`. */
+export type RowCells = Record<string, string>
+
+export const saltBytes = 32
+const nonceBytes = 12
+const authTagBytes = 16
+const contentBytes = 16
+
+/** Returns the name of each column whose cells are kept, by its index in the file. */
+export function cellNamesOf(columns: readonly RegisterColumn[]): Map<number, string> {
+  const names = new Map<number, string>()
+  const taken = new Set<string>()
+  for (const { index, header, use, shown } of columns.toSorted((a, b) => a.index - b.index)) {
+    if (use === 'check' && !shown) continue
+    let name = header
+    for (let count = 2; taken.has(name); count++) name = `${header} (${count})`
+    taken.add(name)
+    names.set(index, name)
+  }
+  return names
+}
+
+/** Returns the tag by which a row is found: 32 bytes. Rows by fingerprint have that of deposits. */
+export function tagOfReference(
+  lookup: KeyObject,
+  sourceId: string,
+  reference: string,
+  checkValues: readonly string[]
+): Buffer {
+  return createHmac('sha256', lookup)
+    .update(referenceTagMessage(sourceId, reference, checkValues))
+    .digest()
+}
+
+/** Returns 16 bytes that are equal for rows of a register with equal cells. */
+export function contentOf(lookup: KeyObject, sourceId: string, cells: RowCells): Buffer {
+  return createHmac('sha256', lookup)
+    .update(createHashInputPrefix(`tag/content/${sourceId}`))
+    .update(canonicalize(cells))
+    .digest()
+    .subarray(0, contentBytes)
+}
+
+/** Returns the leaf of the row in its segment's tree, and the sealed salt and cells. */
+export function sealRow(
+  { data }: Pick<CompanySecretKeys, 'data'>,
+  place: RowPlace,
+  {
+    tag,
+    cells,
+    random
+  }: { tag: Uint8Array; cells: RowCells; random: (length: number) => Uint8Array }
+): { row_hash: Uint8Array; sealed: Buffer } {
+  const salt = random(saltBytes)
+  const nonce = random(nonceBytes)
+  const { register_id: register, segment } = place
+  const row_hash = hashLeaf(commitToRow({ register, segment, salt, cells }))
+  const cipher = createCipheriv('aes-256-gcm', data, nonce)
+  cipher.setAAD(aadOf(place, tag))
+  const plain = concatBytes(salt, toUtf8(canonicalize(cells)))
+  const sealed = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  return { row_hash, sealed }
+}
+
+/** Throws if the bytes are not those of this row. */
+export function openRow(
+  { data }: Pick<CompanySecretKeys, 'data'>,
+  place: Omit<RowPlace, 'register_id'>,
+  { tag, sealed }: { tag: Uint8Array; sealed: Uint8Array }
+): { salt: Buffer; cells: RowCells } {
+  const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
+  decipher.setAAD(aadOf(place, tag))
+  decipher.setAuthTag(sealed.subarray(-authTagBytes))
+  const plain = Buffer.concat([
+    decipher.update(sealed.subarray(nonceBytes, -authTagBytes)),
+    decipher.final()
+  ])
+  const text = plain.toString('utf8', saltBytes)
+  // as: written by `sealRow` and authenticated
+  return { salt: plain.subarray(0, saltBytes), cells: JSON.parse(text) as RowCells }
+}
+
+function aadOf(
+  { company_id, source_id, segment }: Omit<RowPlace, 'register_id'>,
+  tag: Uint8Array
+): Buffer {
+  const hex = Buffer.from(tag).toString('hex')
+  return Buffer.from(`vidimus/register-row/v1|${company_id}|${source_id}|${segment}|${hex}`)
+}
