@@ -55,7 +55,7 @@ const settings = {
 
 /**
  * Creates an API key and returns it this one time. `scopes` say what it may do, and never more than
- * its owner may.
+ * its owner may. Only administrators may give the scope `registers`.
  */
 export const createApiKey = endpoint({
   method: 'POST',

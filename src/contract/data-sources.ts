@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { textLineSchema } from './kit/text-checks.ts'
+import { patternCheck, textLineSchema } from './kit/text-checks.ts'
 import { ColumnLabels, RegisterColumn, registerLimits } from './registers.ts'
 
 // A data source is a register of a company, in which verification also looks: a list of fingerprints
@@ -52,7 +52,10 @@ export type DataSource = z.infer<typeof DataSource>
 const Name = textLineSchema(80)
 const Position = z.int().check(z.gte(0), z.lte(1_000))
 
-/** Lists the data sources of a company. `q` holds words from a name. */
+/**
+ * Lists the data sources of a company, or those that answer for the documents of a `category`. `q`
+ * holds words from their names.
+ */
 export const listDataSources = listEndpoint({
   path: '/company/{id}/data_sources',
   access: 'admin',
@@ -123,12 +126,14 @@ export const deleteDataSource = endpoint({
   errors: ['changed_meanwhile', 'in_use']
 })
 
-/** Lists the versions of a register, newest first. */
+/** Lists the versions of a register, newest first. `cursor` is the number of a version. */
 export const listRegisterVersions = listEndpoint({
   path: '/data_source/{id}/versions',
   access: 'admin',
   scopes: ['registers'],
   item: RegisterVersion,
+  // the number of a version
+  cursor: z.string().check(patternCheck(/^[1-9][0-9]{0,8}$/, 'the number of a version')),
   input: { id: Id }
 })
 

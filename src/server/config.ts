@@ -96,6 +96,7 @@ const settings = {
   LIMIT_DOMAINS_PER_COMPANY: z._default(count(1), 100),
   LIMIT_GROUPS_PER_COMPANY: z._default(count(1), 1000),
   LIMIT_CATEGORIES_PER_COMPANY: z._default(count(1), 500),
+  LIMIT_DATA_SOURCES_PER_COMPANY: z._default(count(1), 50),
   LIMIT_PEOPLE_PER_COMPANY: z._default(count(1), 1_000_000),
   LIMIT_IMPORT_BYTES_PER_COMPANY: z._default(count(1), 500_000_000)
 } as const
@@ -210,6 +211,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       domains: value.LIMIT_DOMAINS_PER_COMPANY,
       groups: value.LIMIT_GROUPS_PER_COMPANY,
       categories: value.LIMIT_CATEGORIES_PER_COMPANY,
+      dataSources: value.LIMIT_DATA_SOURCES_PER_COMPANY,
       people: value.LIMIT_PEOPLE_PER_COMPANY,
       importBytes: value.LIMIT_IMPORT_BYTES_PER_COMPANY
     }

@@ -97,6 +97,7 @@ const usualBounds: InstallationSettings['bounds'] = {
   domains: 100,
   groups: 1000,
   categories: 500,
+  dataSources: 50,
   people: 1_000_000,
   importBytes: 500_000_000
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { endpoints, nonJsonEndpoints } from '../../src/contract/index.ts'
 import {
@@ -91,6 +91,7 @@ export interface RouteCase {
     | 'suspension'
     | 'domain'
     | 'category'
+    | 'data source'
     | ImportThing
   /** Set if the call changes or creates a company other than the caller's. */
   reachesOthers?: true
@@ -132,7 +133,14 @@ export type Refusals = Record<string, () => Promise<RawResponse>>
 export async function withBoundsReached<T>(app: TestApp, make: () => Promise<T>): Promise<T> {
   const { settings } = app.deps
   const usual = settings.bounds
-  settings.bounds = { domains: 0, groups: 0, categories: 0, people: 0, importBytes: 0 }
+  settings.bounds = {
+    domains: 0,
+    groups: 0,
+    categories: 0,
+    dataSources: 0,
+    people: 0,
+    importBytes: 0
+  }
   try {
     return await make()
   } finally {
@@ -304,8 +312,9 @@ export async function makeDataSource(
 ): Promise<string> {
   const id = randomUUID()
   await owner.query(
-    'insert into data_source (company_id, id, name, created_at) values ($1, $2, $3, now())',
-    [company, id, name]
+    `insert into data_source (company_id, id, name, register_id, created_at)
+     values ($1, $2, $3, $4, now())`,
+    [company, id, name, randomBytes(16).toString('base64url')]
   )
   return id
 }

@@ -243,6 +243,8 @@ export async function makeThingToUseUp(
       return makeInvitedPerson(app.owner, company)
     case 'category':
       return makeCategory(app, person.host, { company })
+    case 'data source':
+      return makeDataSource(app.owner, company)
     case 'domain':
       return makeDomain(app.owner, company)
     case 'import':

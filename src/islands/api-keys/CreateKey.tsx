@@ -9,6 +9,7 @@ import type { NamespaceKey } from '../../i18n/keys.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { findDefaultGroup } from '../../stores/admin/members.ts'
+import { hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
 import { CheckBoxes, SelectField } from '../forms/ChoiceFields.tsx'
 import { Field } from '../forms/Field.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
@@ -32,6 +33,8 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const check = useInputCheck('createApiKey')
+  const mayGiveAll = company !== undefined || hasFeatureOrPermission('admin')
+  const scopes = KeyScope.options.filter(value => mayGiveAll || value !== 'registers')
   const form = useForm({
     what: 'Creating the key failed',
     rules: {
@@ -58,9 +61,9 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
       <CheckBoxes
         label={say('scopesLabel')}
         name="scopes"
-        options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
+        options={scopes.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
         // few programs import registers, and a key for all others should not be able to
-        initial={KeyScope.options.filter(scope => scope !== 'registers')}
+        initial={KeyScope.options.filter(value => value !== 'registers')}
       />
       {company !== undefined && <GroupField />}
       <SelectField

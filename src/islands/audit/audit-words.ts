@@ -51,6 +51,7 @@ function namelessOf(kind: string, t: TranslateAudit): string {
     case 'user':
     case 'group':
     case 'category':
+    case 'data_source':
     case 'domain':
       return t(`nameless.${kind}`)
     default:

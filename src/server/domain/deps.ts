@@ -49,6 +49,7 @@ export interface BoundSettings {
   domains: number
   groups: number
   categories: number
+  dataSources: number
   people: number
   /** Of rows, and of the reasons why rows are refused. */
   importBytes: number

@@ -20,6 +20,7 @@ import { deleteExpiredResponses } from '../domain/idempotency/idempotency.ts'
 import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
+import { eraseRowsOfDeletedSources } from '../domain/registers/data-sources.ts'
 import { createSignaledJob, forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
@@ -101,6 +102,7 @@ export function deleteExpiredRowsJob(deps: Deps): Job {
     deleteExpiredResponses,
     deleteExpiredEvents,
     deleteExpiredImports,
+    eraseRowsOfDeletedSources,
     eraseExpiredFiles
   ]
   return {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiKey, createCompanyApiKey } from '../../../src/contract/api-keys.ts'
 import { createCategory } from '../../../src/contract/company-categories.ts'
+import { createDataSource } from '../../../src/contract/data-sources.ts'
 import { createDomain } from '../../../src/contract/domains.ts'
 import { addGroupUser, createGroup } from '../../../src/contract/groups.ts'
 import { createImport, importLimits } from '../../../src/contract/imports.ts'
@@ -70,6 +71,11 @@ const kinds = {
     rows: 'category where true',
     lower: setting('categories'),
     create: () => ada.call(createCategory, { names: { en: text() } })
+  },
+  too_many_data_sources: {
+    rows: 'data_source where true',
+    lower: setting('dataSources'),
+    create: () => ada.call(createDataSource, { name: text() })
   },
   too_many_people: {
     rows: '"user" where deleted_at is null',

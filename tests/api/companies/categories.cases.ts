@@ -28,7 +28,13 @@ export const rows: RouteCases = {
       visibility: 'public',
       store: 'file'
     }),
-    ids: { id: 'company', cursor: 'company category', group: 'group' },
+    ids: {
+      id: 'company',
+      cursor: 'company category',
+      group: 'group',
+      data_source: 'data source'
+    },
+    filters: ['data_source'],
     shared: true
   },
   createCategory: { input: () => ({ names: newNames(), ...settings }) },
@@ -45,6 +51,7 @@ export const rows: RouteCases = {
       default: true
     }),
     ids: { id: 'company category' },
+    idLists: { data_sources: { of: 'data source' } },
     shared: true
   },
   deleteCategory: { ids: { id: 'company category' }, shared: true, spends: 'category' }

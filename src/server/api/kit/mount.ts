@@ -171,7 +171,9 @@ async function admit(
       place: c.get('place')
     })
     c.set('person', person)
-    if (route.access !== 'user') c.set('neededPermissions', person.permissions)
+    const isOfKey = person.key !== undefined && route.access === 'admin'
+    if (isOfKey) c.set('neededPermissions', ['admin'])
+    else if (route.access !== 'user') c.set('neededPermissions', person.permissions)
     await checkAndSetAdministeredCompany(c, route, person)
     requirePasswordConfirmation(person, route)
   }

@@ -121,6 +121,7 @@ create table register_row (
 -- the look-up, in all registers at once
 create index register_row_tag on register_row (company_id, tag);
 
+-- Without a foreign key, because a deletion of a source must not delete a million in one statement.
 create table register_fault (
   company_id uuid not null,
   import_id uuid not null,
@@ -129,8 +130,7 @@ create table register_fault (
   reasons jsonb not null,
   -- the cells, sealed with the company's key
   sealed bytea not null,
-  primary key (company_id, import_id, number),
-  foreign key (company_id, import_id) references register_import (company_id, id) on delete cascade
+  primary key (company_id, import_id, number)
 );
 
 -- Which sources answer for the documents of a category.

@@ -69,6 +69,10 @@ export async function createApiKey(
   { company_id, sender, by, name, scopes: given, group_id, ...rest }: Creation
 ): Promise<ApiKeyWithSecret> {
   const { expires_in_days: days = usualDays } = rest
+  const isAdministrator = by.permissions.some(name => name === 'admin' || name === 'operator')
+  if (given.includes('registers') && !isAdministrator) {
+    throw new AppError('forbidden', 'Only administrators may give the scope registers')
+  }
   const { key, hint, digest } = createApiKeySecret(deps)
   const id = newId(deps)
   const created_at = deps.clock()

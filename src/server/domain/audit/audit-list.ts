@@ -235,6 +235,7 @@ const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>
   user: () => sql`case when deleted_at is null then username end`,
   group: () => sql`name`,
   category: locale => sql`names ->> ${locale}`,
+  data_source: () => sql`name`,
   domain: () => sql`host`,
   company: () => sql`name`
 }

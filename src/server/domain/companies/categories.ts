@@ -9,6 +9,7 @@ import { StoredContentKind } from '../../../contract/requests.ts'
 import {
   countRows,
   deleteById,
+  deleteInCompany,
   selectById,
   selectInCompany,
   updateById,
@@ -137,7 +138,7 @@ type Change = AdminCall & ExpectedVersion & z.output<typeof endpoints.updateCate
 
 export async function updateCategory(
   deps: AuditDeps,
-  { company_id, by, id, version, names, ...changes }: Change
+  { company_id, by, id, version, names, data_sources, ...changes }: Change
 ): Promise<CategoryDetails> {
   const change = async (tx: Tx) => {
     const { version: present, ...before } = await lockCategory(tx, id, changes.default)
@@ -154,12 +155,13 @@ export async function updateCategory(
         .set({ ...rowOf(after), version: present + 1 })
         .execute()
     )
+    const sources = data_sources && (await replaceDataSources(tx, id, data_sources))
     addAuditEntry(tx, deps, {
       by,
       action: 'category.update',
       target: id,
-      before,
-      after: { ...after, ...missingVersionNote(version) }
+      before: { ...before, data_source_ids: sources?.before },
+      after: { ...after, data_source_ids: sources?.after, ...missingVersionNote(version) }
     })
     return readCategory(tx, id)
   }
@@ -274,16 +276,23 @@ function withColumns(categories: SelectQueryBuilder<Database, 'category', object
       .whereRef('allowance.company_id', '=', 'category.company_id')
       .whereRef('allowance.category_id', '=', 'category.id')
       .select(fn.countAll<number>().as('count'))
-      .as('group_count')
+      .as('group_count'),
+    sql<string[]>`array(
+      select data_source.id from category_data_source
+      join data_source on data_source.company_id = category_data_source.company_id
+        and data_source.id = category_data_source.source_id
+      where category_data_source.company_id = category.company_id
+        and category_data_source.category_id = category.id
+      order by data_source.position, data_source.id)`.as('data_sources')
   ])
 }
 
 function categoryDetailsOf(
   row: Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 ): CategoryDetails {
-  const { version, created_at, group_count } = row
+  const { version, created_at, group_count, data_sources } = row
   const created = created_at.toISOString()
-  return { ...categoryOf(row), version, created, group_count: group_count ?? 0 }
+  return { ...categoryOf(row), version, created, group_count: group_count ?? 0, data_sources }
 }
 
 async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {
@@ -305,6 +314,33 @@ async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined
   if (!found) throw noCategory()
   const { id: _, ...settings } = categoryOf(found)
   return { ...settings, version: found.version }
+}
+
+// both lists are sorted, so that the audit log shows no change of their order
+async function replaceDataSources(tx: Tx, category_id: string, given: readonly string[]) {
+  const { companyId: company_id } = tx
+  const after = [...new Set(given.map(id => id.toLowerCase()))].sort()
+  // none of them is deleted until the transaction ends
+  const found = await selectInCompany(tx, 'data_source')
+    .where(sql<boolean>`id = any (${after}::uuid[])`)
+    .select('id')
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  if (found.length < after.length) throw new AppError('not_found', 'No such data source')
+  const before = await selectInCompany(tx, 'category_data_source')
+    .where('category_id', '=', category_id)
+    .select('source_id')
+    .orderBy('source_id')
+    .execute()
+  await deleteInCompany(tx, 'category_data_source').where('category_id', '=', category_id).execute()
+  if (after.length > 0) {
+    await tx
+      .insertInto('category_data_source')
+      .values(after.map(source_id => ({ company_id, category_id, source_id })))
+      .execute()
+  }
+  return { before: before.map(({ source_id }) => source_id), after }
 }
 
 async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise<void> {

@@ -42,6 +42,11 @@ const bounds = {
     limit: settings => settings.categories,
     count: tx => countRows(selectInCompany(tx, 'category'))
   },
+  data_sources: {
+    code: 'too_many_data_sources',
+    limit: settings => settings.dataSources,
+    count: tx => countRows(selectInCompany(tx, 'data_source'))
+  },
   keys: {
     code: 'too_many_keys',
     limit: () => maxApiKeysPerOwner,

@@ -26,7 +26,7 @@ export interface AuthenticatedCaller {
   /** The password was entered again in this session within the last five minutes. */
   confirmed: boolean
   /** Set if a program calls in place of the person. `session_id` is then the id of the key. */
-  key: { id: string; scopes: readonly string[] } | undefined
+  key: { id: string; scopes: readonly string[]; administers: boolean } | undefined
 }
 
 /** The id under which a caller's counters and idempotency keys are stored. */
