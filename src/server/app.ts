@@ -9,6 +9,7 @@ import { mountCategories } from './api/categories.ts'
 import { mountCompanies } from './api/companies.ts'
 import { mountCspReports } from './api/csp-reports.ts'
 import { mountDataSources } from './api/data-sources.ts'
+import { mountRegisterImports } from './api/register-imports.ts'
 import { mountDepositBatch } from './api/deposit-batch.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountApiDocumentation } from './api/docs.ts'
@@ -99,6 +100,7 @@ export function createApp(
   mountCategories(app)
   mountCompanies(app)
   mountDataSources(app)
+  mountRegisterImports(app)
   mountGroups(app)
   mountImports(app)
   mountAudit(app)

@@ -139,7 +139,8 @@ export async function withBoundsReached<T>(app: TestApp, make: () => Promise<T>)
     categories: 0,
     dataSources: 0,
     people: 0,
-    importBytes: 0
+    importBytes: 0,
+    registerRows: 0
   }
   try {
     return await make()

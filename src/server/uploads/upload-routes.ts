@@ -3,11 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { admitCaller, bearerToken } from '../api/kit/admission.ts'
+import { Id } from '../../contract/kit/ids.ts'
+import { admitCaller, bearerToken, requirePermission } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import { createRefusalNote } from '../api/kit/log-throttle.ts'
 import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
+import { requireAdministeredCompany } from '../domain/companies/companies.ts'
 import {
   endWriteLease,
   renewWriteLease,
@@ -25,7 +27,8 @@ import {
   type Upload,
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
-import type { Deps, Tenant } from '../domain/deps.ts'
+import type { CompanyId, Deps, Tenant } from '../domain/deps.ts'
+import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { closeWhenCallerIsRefused } from './connection-end.ts'
@@ -235,11 +238,9 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     closeWhenCallerIsRefused(deps, tenant, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
-    const upload = await getUpload(deps, {
-      company_id: tenant.company_id,
-      user_id: person.id,
-      id: id.data.id
-    })
+    const company_id = await companyOf(request, person)
+    const upload = await getUpload(deps, { company_id, user_id: person.id, id: id.data.id })
+    requireUploadScope(person, upload)
     requireTusHeaders(request)
     refuseCancelledOrLapsedUpload(upload)
     if (route === deleteUpload) {
@@ -248,7 +249,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       return answer(response, 204)
     }
     // only the call of `PUT /deposit` itself writes the upload that it created
-    if (upload.state === 'uploading' && !upload.stored) {
+    if (upload.purpose === 'deposit' && upload.state === 'uploading' && !upload.stored) {
       throw new AppError('not_found', 'No such upload')
     }
     if (route === patchUpload) {
@@ -257,6 +258,21 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     }
     const offset = await offsetOf(upload, { gone: closeSignal(response), place })
     answer(response, 200, { 'upload-offset': offset, 'upload-length': upload.size })
+  }
+
+  // an operator may bring the file of a register of another company
+  async function companyOf(
+    { headers }: IncomingMessage,
+    person: AuthenticatedCaller
+  ): Promise<CompanyId> {
+    const named = headers['company']?.toString()
+    if (named === undefined) return person.company_id
+    requirePermission(person, 'admin')
+    const wanted = Id.safeParse(named)
+    if (!wanted.success) {
+      throw invalidFieldError('company', { rule: 'format', detail: 'the id of a company' })
+    }
+    return requireAdministeredCompany(deps, person, wanted.data)
   }
 
   return {
@@ -293,6 +309,13 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       }
     }
   }
+}
+
+function requireUploadScope(person: AuthenticatedCaller, { purpose }: Upload): void {
+  if (purpose === 'register') requirePermission(person, 'admin')
+  const scope = purpose === 'register' ? 'registers' : 'deposit'
+  if (!person.key || person.key.scopes.includes(scope)) return
+  throw new AppError('scope_missing', `The key needs the scope ${scope}`)
 }
 
 function requireTusHeaders({ method, headers }: IncomingMessage): void {
