@@ -180,10 +180,10 @@ export const putRegisterImport = nonJsonEndpoint({
   message: RegisterImport,
   errors: [
     'length_required',
+    'file_empty',
     'import_state',
     'import_too_large',
     'too_many_imports',
-    'transfer_corrupt',
     'idempotency_key_missing',
     'idempotency_in_flight',
     'idempotency_key_reused'

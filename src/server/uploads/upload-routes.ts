@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { Id } from '../../contract/kit/ids.ts'
+import { putRegisterImport } from '../../contract/register-imports.ts'
 import { admitCaller, bearerToken, requirePermission } from '../api/kit/admission.ts'
+import { namedCompany } from '../api/kit/administered-company.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import { createRefusalNote } from '../api/kit/log-throttle.ts'
 import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
-import { requireAdministeredCompany } from '../domain/companies/companies.ts'
 import {
   endWriteLease,
   renewWriteLease,
@@ -27,12 +27,13 @@ import {
   type Upload,
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
-import type { CompanyId, Deps, Tenant } from '../domain/deps.ts'
+import type { Deps, Tenant } from '../domain/deps.ts'
 import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { closeWhenCallerIsRefused } from './connection-end.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
+import { isRegisterUpload, serveRegisterUpload } from './register-put.ts'
 import { createUploadLocks, type UploadLock, wrongOffsetError } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]
@@ -238,7 +239,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     closeWhenCallerIsRefused(deps, tenant, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
-    const company_id = await companyOf(request, person)
+    // an operator may bring the file of a register of another company
+    const company_id = await namedCompany(deps, request.headers['company']?.toString(), person)
     const upload = await getUpload(deps, { company_id, user_id: person.id, id: id.data.id })
     requireUploadScope(person, upload)
     requireTusHeaders(request)
@@ -260,21 +262,6 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     answer(response, 200, { 'upload-offset': offset, 'upload-length': upload.size })
   }
 
-  // an operator may bring the file of a register of another company
-  async function companyOf(
-    { headers }: IncomingMessage,
-    person: AuthenticatedCaller
-  ): Promise<CompanyId> {
-    const named = headers['company']?.toString()
-    if (named === undefined) return person.company_id
-    requirePermission(person, 'admin')
-    const wanted = Id.safeParse(named)
-    if (!wanted.success) {
-      throw invalidFieldError('company', { rule: 'format', detail: 'the id of a company' })
-    }
-    return requireAdministeredCompany(deps, person, wanted.data)
-  }
-
   return {
     async handle(request, response, caller) {
       const { tenant } = caller
@@ -282,8 +269,11 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
       }
-      const isDirect = isDirectUpload(request)
-      const { path } = isDirect ? putDeposit : patchUpload
+      const direct = [
+        { is: isDirectUpload, route: putDeposit, serve: serveDirectUpload },
+        { is: isRegisterUpload, route: putRegisterImport, serve: serveRegisterUpload }
+      ].find(({ is }) => is(request))
+      const { path } = direct?.route ?? patchUpload
       const { method } = request
       const id = Buffer.from(deps.random(9)).toString('base64url')
       const started = performance.now()
@@ -296,15 +286,14 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       })
       try {
         const place = await caller.place
-        if (isDirect)
-          await serveDirectUpload(deps, takeSlot, { request, response, ...caller, place })
+        if (direct) await direct.serve(deps, takeSlot, { request, response, ...caller, place })
         else await serve(request, response, { ...caller, place })
       } catch (error) {
         const expected = errorForCaller(error)
         if (!noteRefusal(error) && expected.status >= 500) {
           deps.log.error({ request: id, err: error }, 'upload failed')
         }
-        if (!isDirect) response.setHeader('tus-resumable', tusVersion)
+        if (!direct) response.setHeader('tus-resumable', tusVersion)
         await sendProblem(response, expected, id)
       }
     }
