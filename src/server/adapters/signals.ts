@@ -38,7 +38,18 @@ export function createServiceSignals(
   })
   const [uploads, mails] = [signal<CompanyId>(), signal<CompanyId>()]
   const [imports, registers] = [signal<CompanyId>(), signal<CompanyId>()]
-  return { events, uploads, mails, imports, registers, sessions, writers, domains, companies, missed }
+  return {
+    events,
+    uploads,
+    mails,
+    imports,
+    registers,
+    sessions,
+    writers,
+    domains,
+    companies,
+    missed
+  }
 }
 
 interface BridgedSignal<T> extends ServiceSignal<T> {

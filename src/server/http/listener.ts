@@ -92,7 +92,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     }
     const isPreflight = request.method === 'OPTIONS'
     const isUpload =
-      !isPreflight && (/^\/uploads(\/|\?|$)/.test(request.url ?? '') ||
+      !isPreflight &&
+      (/^\/uploads(\/|\?|$)/.test(request.url ?? '') ||
         isDirectUpload(request) ||
         isRegisterUpload(request))
     const place = enter(request, response, owner.company_id, !isPreflight && !isUpload)

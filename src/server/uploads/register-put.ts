@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
 import { putRegisterImport } from '../../contract/register-imports.ts'
 import { registerLimits } from '../../contract/registers.ts'
+import { namedCompany } from '../api/kit/administered-company.ts'
 import {
   admitCaller,
   bearerToken,
@@ -9,11 +10,19 @@ import {
   parseInput,
   parseQueryFields
 } from '../api/kit/admission.ts'
-import { namedCompany } from '../api/kit/administered-company.ts'
 import type { CallPlace } from '../api/kit/context.ts'
-import { completeUpload, discardIncompleteUpload, getUpload, type Upload } from '../domain/deposits/uploads.ts'
+import {
+  completeUpload,
+  discardIncompleteUpload,
+  getUpload,
+  type Upload
+} from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { type BodyToImport, beginBodyImport, forgetBodyImport } from '../domain/registers/body-imports.ts'
+import {
+  type BodyToImport,
+  beginBodyImport,
+  forgetBodyImport
+} from '../domain/registers/body-imports.ts'
 import { getRegisterImport } from '../domain/registers/register-imports.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { readBody, writeBody } from './body-writer.ts'
@@ -138,9 +147,7 @@ async function receive(
     await deps.blobs.prepareStaging(upload.company_id)
     const path = deps.blobs.stagingFile(upload)
     const { size } = upload
-    const end = await call.place.outside(() =>
-      writeBody(call.request, { path, offset: 0, size })
-    )
+    const end = await call.place.outside(() => writeBody(call.request, { path, offset: 0, size }))
     if (end !== size) throw new Error('the body has another length than it said')
     await completeUpload(deps, upload)
   } catch (error) {

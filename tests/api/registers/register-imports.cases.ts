@@ -104,8 +104,7 @@ export function refusals(stage: RefusalContext): Refusals {
     'createRegisterImport import_too_large': () => filled(1, 1_000_000_000, create),
     ...idempotencyKeyRefusals(stage, 'createRegisterImport', 'POST /data_source/import', create),
     'putRegisterImport too_many_imports': () => filled(20, 1, () => put(keyed())),
-    'putRegisterImport import_too_large': () =>
-      put({ ...keyed(), 'content-length': '500000001' }),
+    'putRegisterImport import_too_large': () => put({ ...keyed(), 'content-length': '500000001' }),
     'putRegisterImport import_state': async () =>
       put(keyed(), uploadBytes, await makeDataSource(app.owner, company)),
     'putRegisterImport length_required': () => put({ 'transfer-encoding': 'chunked' }),

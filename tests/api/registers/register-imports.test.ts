@@ -13,10 +13,10 @@ import {
   undoRegisterImport
 } from '../../../src/contract/register-imports.ts'
 import type { RegisterColumn } from '../../../src/contract/registers.ts'
+import { inCompany } from '../../../src/server/db/scope.ts'
 import { openRow } from '../../../src/server/domain/registers/register-rows.ts'
 import { countRegisterRows } from '../../../src/server/domain/registers/register-versions.ts'
 import { workOnRegisters } from '../../../src/server/domain/registers/register-work.ts'
-import { inCompany } from '../../../src/server/db/scope.ts'
 import { deleteExpiredRowsJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
@@ -132,7 +132,10 @@ test('a file is checked, run, changed, and each step can be undone', async () =>
   expect(await run(one)).toMatchObject({ state: 'done', version: 1, undoable: true })
   expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-7 Law'])
 
-  const two = await check(source, `${header}D-1,vale,2001-02-03,Chemistry\nD-9,Ito,1999-12-31,Art\n`)
+  const two = await check(
+    source,
+    `${header}D-1,vale,2001-02-03,Chemistry\nD-9,Ito,1999-12-31,Art\n`
+  )
   expect(two.counts).toEqual({ new: 1, changed: 1, unchanged: 0, removed: 1, refused: 0 })
   expect(await run(two)).toMatchObject({ version: 2 })
   expect(await rowsOf(source)).toEqual(['D-1 Chemistry', 'D-9 Art'])
@@ -177,7 +180,10 @@ test('a file that changes nothing makes no version, and its rows are erased', as
 
 test('a check older than the newest version cannot run', async () => {
   const source = await makeSource()
-  const [one, two] = [await check(source, first), await check(source, `${header}D-2,Roux,1998-05-05,Law\n`)]
+  const [one, two] = [
+    await check(source, first),
+    await check(source, `${header}D-2,Roux,1998-05-05,Law\n`)
+  ]
   await run(one)
   await expect(run(two)).rejects.toMatchObject({ code: 'import_state' })
   await expect(run(one)).rejects.toMatchObject({ code: 'import_state' })
@@ -215,7 +221,12 @@ test('each odd row is refused with its reason', async () => {
     '7 malformed degree',
     '9 too_long degree'
   ])
-  const two = await ada.call(listRefusedRows, { id: source, importId: found.id, after: 3, limit: 2 })
+  const two = await ada.call(listRefusedRows, {
+    id: source,
+    importId: found.id,
+    after: 3,
+    limit: 2
+  })
   expect(two.rows.map(({ row }) => row)).toEqual([4, 5])
   expect(two.next).toBe(5)
   await run(found, true)
@@ -333,7 +344,10 @@ test('rows of old versions are erased after 30 days, and imports are forgotten',
 test('nothing of a row is in the clear, and its upload is charged to nobody', async () => {
   const source = await makeSource()
   const secret = randomUUID()
-  const found = await check(source, `${header}${secret},n${secret},2001-02-03,s${secret}\n,${secret},,\n`)
+  const found = await check(
+    source,
+    `${header}${secret},n${secret},2001-02-03,s${secret}\n,${secret},,\n`
+  )
   await run(found, true)
   const { rows: tables } = await app.owner.query(
     `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`

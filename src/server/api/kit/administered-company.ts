@@ -44,10 +44,7 @@ export async function namedCompany(
   return requireAdministeredCompany(deps, by, readNamedCompany(header, by) ?? by.company_id)
 }
 
-function readNamedCompany(
-  header: string | undefined,
-  by: AuthenticatedCaller
-): string | undefined {
+function readNamedCompany(header: string | undefined, by: AuthenticatedCaller): string | undefined {
   if (header === undefined) return undefined
   requirePermission(by, 'admin')
   const named = Id.safeParse(header)

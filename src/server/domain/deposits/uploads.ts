@@ -122,7 +122,9 @@ export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     if (current.import_id !== null) {
-      await updateById(tx, 'upload', upload.id).set({ ...noWriter, state: 'received' }).execute()
+      await updateById(tx, 'upload', upload.id)
+        .set({ ...noWriter, state: 'received' })
+        .execute()
       return beginReading(tx, deps, current.import_id)
     }
     const sealed = sha256 && encryptDigest(deps.keys, upload, sha256)

@@ -1,7 +1,12 @@
 import { randomFillSync } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { type FileBatch, type FileEnd, type RegisterFile, readRegisterFile } from './register-file.ts'
+import {
+  type FileBatch,
+  type FileEnd,
+  type RegisterFile,
+  readRegisterFile
+} from './register-file.ts'
 
 // Runs in a thread of its own. It sends two batches before it waits for the answer to the first.
 

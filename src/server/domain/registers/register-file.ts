@@ -135,10 +135,7 @@ function failed(code: RegisterImportFailure, row?: number): FileEnd {
   return { warnings: [], failure: { code, ...(row !== undefined && { row }) } }
 }
 
-function failureOf(
-  { unclosed, wide, endless }: RowBatch,
-  first: number
-): FileEnd['failure'] {
+function failureOf({ unclosed, wide, endless }: RowBatch, first: number): FileEnd['failure'] {
   if (unclosed !== undefined) return { code: 'quote_unclosed', row: unclosed - first }
   if (wide !== undefined) return { code: 'too_many_columns', row: Math.max(wide - first, 0) }
   if (endless !== undefined) return { code: 'row_too_long', row: Math.max(endless - first, 0) }

@@ -105,7 +105,13 @@ export async function insertImport(
     .insertInto('upload')
     .values({
       ...{ company_id, id: upload_id, purpose: 'register', import_id: id, user_id: by.id },
-      ...{ size: bytes, name: file_name, media_type: 'text/csv', state: 'uploading', transform: null },
+      ...{
+        size: bytes,
+        name: file_name,
+        media_type: 'text/csv',
+        state: 'uploading',
+        transform: null
+      },
       ...{ created_at: now, active_at: now }
     })
     .execute()
@@ -194,7 +200,12 @@ export async function listRefusedRows(
       .limit(1)
       .select('number')
       .executeTakeFirst()
-    const { rows, more } = await readFaults(tx, deps, { ...ids, after, limit, before: last?.number })
+    const { rows, more } = await readFaults(tx, deps, {
+      ...ids,
+      after,
+      limit,
+      before: last?.number
+    })
     return { rows, next: more ? (rows.at(-1)?.row ?? null) : null }
   })
 }

@@ -71,7 +71,13 @@ export async function runImport(
     by,
     action: 'data_source.import',
     target: source.id,
-    after: { name: source.name, file: found.file_name, mode: found.mode, ...(isUnchanged ? {} : { number }), ...counts }
+    after: {
+      name: source.name,
+      file: found.file_name,
+      mode: found.mode,
+      ...(isUnchanged ? {} : { number }),
+      ...counts
+    }
   })
   // the rows of a file that changes nothing are erased
   if (isUnchanged) tx.afterCommit(() => deps.signals.registers.send(tx.companyId))
@@ -95,7 +101,11 @@ export async function undoImport(
   const reverse = { added: counts.removed, changed: counts.changed, removed: counts.new }
   const columns = isNewest ? (before?.columns ?? source.columns) : source.columns
   const now = deps.clock()
-  await insertVersion(tx, { ...source, columns }, { number, segments, mode: 'undo', by, now, ...reverse })
+  await insertVersion(
+    tx,
+    { ...source, columns },
+    { number, segments, mode: 'undo', by, now, ...reverse }
+  )
   await moveTo(tx, source.id, { number, segments, columns })
   await updateById(tx, 'register_import', id).set({ state: 'undone' }).execute()
   addAuditEntry(tx, deps, {

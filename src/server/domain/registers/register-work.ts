@@ -19,7 +19,12 @@ import {
 import { readInThread } from './register-reader.ts'
 import { cellNamesOf, openRow } from './register-rows.ts'
 import { settleUpload } from './register-uploads.ts'
-import { countRegisterRows, endVersions, eraseUnneededRows, runImport } from './register-versions.ts'
+import {
+  countRegisterRows,
+  endVersions,
+  eraseUnneededRows,
+  runImport
+} from './register-versions.ts'
 
 type WorkDeps = Pick<
   Deps,
@@ -80,7 +85,10 @@ export async function workOnRegisters(
     }
     const isLast = work.attempts >= maxAttempts
     if (isTemporaryDatabaseError(error) && !isLast) {
-      deps.log.warn({ ...facts, err: error }, 'import of a register postponed: the database is busy')
+      deps.log.warn(
+        { ...facts, err: error },
+        'import of a register postponed: the database is busy'
+      )
     } else deps.log.error({ ...facts, err: error }, 'import of a register failed')
     if (isLast) await fail(deps, work, new Failure('interrupted'))
     else await pause(deps, work, retryMs * work.attempts)
@@ -338,7 +346,9 @@ async function compare(deps: WorkDeps, reading: Reading): Promise<Compared> {
 async function planWithIndexes(tx: Tx): Promise<void> {
   await sql`
     select set_config('plan_cache_mode', 'force_custom_plan', true), set_config(name, 'off', true)
-      from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashagg']) as name`.execute(tx)
+      from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashagg']) as name`.execute(
+    tx
+  )
 }
 
 interface TagRange {
@@ -386,7 +396,12 @@ async function countSlice(
 async function takeOutKnown(
   tx: Tx,
   deps: WorkDeps,
-  { work, file, segments, tags }: Pick<Reading, 'work' | 'file'> & { segments: number[]; tags: TagRange }
+  {
+    work,
+    file,
+    segments,
+    tags
+  }: Pick<Reading, 'work' | 'file'> & { segments: number[]; tags: TagRange }
 ): Promise<number[]> {
   const { rows } = await sql<{ number: number; tag: Buffer; sealed: Buffer; differs: boolean }>`
     with known as materialized (
@@ -483,7 +498,9 @@ function createLeaves() {
           const from = at * hashBytes
           const isPair = at + 1 < size
           level.copy(pair, 1, from, from + 2 * hashBytes)
-          const parent = isPair ? hash('sha256', pair, 'buffer') : level.subarray(from, from + hashBytes)
+          const parent = isPair
+            ? hash('sha256', pair, 'buffer')
+            : level.subarray(from, from + hashBytes)
           level.set(parent, from / 2)
           if (at % hashedAtOnce === 0) await nextTurn()
         }
