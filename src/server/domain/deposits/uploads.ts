@@ -310,7 +310,7 @@ export async function endUploadWithoutDeposit(
 
 const noWriter = { writer: null, writer_until: null }
 
-export async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
+async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
   const forgotten = { original: null, stored: null, transform: null }
   await updateById(tx, 'upload', id)
     .set({ ...noWriter, ...forgotten, state: 'settled', leased_until: null })
