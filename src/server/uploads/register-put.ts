@@ -1,37 +1,32 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
 import { putRegisterImport } from '../../contract/register-imports.ts'
 import { registerLimits } from '../../contract/registers.ts'
-import { namedCompany } from '../api/kit/administered-company.ts'
-import {
-  admitCaller,
-  bearerToken,
-  parseIdempotencyKey,
-  parseInput,
-  parseQueryFields
-} from '../api/kit/admission.ts'
+import { parseIdempotencyKey, parseInput, parseQueryFields } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import {
   completeUpload,
   discardIncompleteUpload,
   getUpload,
+  recordUploadActivity,
   type Upload
 } from '../domain/deposits/uploads.ts'
-import type { Deps, Tenant } from '../domain/deps.ts'
+import type { CompanyId, Deps } from '../domain/deps.ts'
 import {
   type BodyToImport,
   beginBodyImport,
   forgetBodyImport
 } from '../domain/registers/body-imports.ts'
 import { getRegisterImport } from '../domain/registers/register-imports.ts'
-import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
+import { type AuthenticatedCaller, apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
-import { closeWhenCallerIsRefused } from './connection-end.ts'
 
 const route = /^\/data_source\/([^/?]*)\/import(?:\?|$)/
 // a call without a byte for this long counts as broken off
 const deadMs = 60_000
+const touchMs = 10_000
 
 export function isRegisterUpload({ method, url }: IncomingMessage): boolean {
   return method === 'PUT' && route.test(url ?? '')
@@ -40,8 +35,8 @@ export function isRegisterUpload({ method, url }: IncomingMessage): boolean {
 interface RegisterCall {
   request: IncomingMessage
   response: ServerResponse
-  tenant: Tenant
-  address: string
+  company_id: CompanyId
+  person: AuthenticatedCaller
   place: CallPlace
 }
 
@@ -52,38 +47,28 @@ export async function serveRegisterUpload(
   call: RegisterCall
 ): Promise<void> {
   const { request, response } = call
-  const body = await readCall(deps, call)
-  const made = await begin(deps, body)
-  const upload = await getUpload(deps, {
-    company_id: body.company_id,
-    user_id: body.by.id,
-    id: made.upload_id
-  })
-  const freeSlot = takeSlot(upload)
+  const body = readCall(call)
+  const who = { company_id: body.company_id, user_id: body.by.id }
+  const freeSlot = takeSlot({ ...who, id: randomUUID() })
   try {
+    const made = await begin(deps, body)
     askForBody(call)
     if (made.replayed) {
       response.setHeader('idempotent-replayed', 'true')
       await call.place.outside(async () => {
         for await (const _ of readBody(request));
       })
-    } else await receive(deps, call, body, made, upload)
+    } else await receive(deps, call, body, made)
+    const found = await getRegisterImport(deps, { ...body, importId: made.id })
+    response.writeHead(202, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(putRegisterImport.message.parse(found)))
   } finally {
     freeSlot()
   }
-  const found = await getRegisterImport(deps, { ...body, importId: made.id })
-  response.writeHead(202, { 'content-type': 'application/json' })
-  response.end(JSON.stringify(putRegisterImport.message.parse(found)))
 }
 
-async function readCall(
-  deps: Deps,
-  { request: { headers, url = '' }, response, tenant, address }: RegisterCall
-): Promise<BodyToImport> {
-  const token = bearerToken(headers.authorization)
-  const by = await admitCaller(deps, tenant, putRegisterImport, token, { address })
-  closeWhenCallerIsRefused(deps, tenant, by, response)
-  const company_id = await namedCompany(deps, headers['company']?.toString(), by)
+function readCall({ request, company_id, person: by }: RegisterCall): BodyToImport {
+  const { headers, url = '' } = request
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   const id = decodedId(pathname)
   const input = parseInput(putRegisterImport, { ...parseQueryFields(searchParams), id })
@@ -140,9 +125,18 @@ async function receive(
   deps: Deps,
   call: RegisterCall,
   body: BodyToImport,
-  made: { id: string; upload_id: string },
-  upload: Upload
+  made: { id: string; upload_id: string }
 ): Promise<void> {
+  const who = { company_id: body.company_id, user_id: body.by.id }
+  const upload = await getUpload(deps, { ...who, id: made.upload_id })
+  const touching = setInterval(() => {
+    recordUploadActivity(deps, upload).catch((error: unknown) => {
+      deps.log.warn(
+        { company: upload.company_id, upload: upload.id, err: error },
+        'the progress of an import was not recorded'
+      )
+    })
+  }, touchMs)
   try {
     await deps.blobs.prepareStaging(upload.company_id)
     const path = deps.blobs.stagingFile(upload)
@@ -153,6 +147,8 @@ async function receive(
   } catch (error) {
     await abandon(deps, body, made, upload)
     throw error
+  } finally {
+    clearInterval(touching)
   }
 }
 
