@@ -92,7 +92,7 @@ const rooms: Record<string, Record<string, string>> = {
     audit: '',
     companies: 'audit evidence limits',
     demo: 'accounts companies deposits > demo',
-    deposits: 'companies evidence history limits sessions',
+    deposits: 'companies evidence history limits registers sessions',
     events: 'companies sessions',
     evidence: '',
     history: 'evidence',
