@@ -11,7 +11,8 @@ import {
   requestColorClass,
   requestName,
   requestStateLabel,
-  sealStateOfRequest
+  sealStateOfRequest,
+  verifiedCounts
 } from './request-labels.ts'
 
 interface RequestRowProps {
@@ -74,7 +75,7 @@ export const RequestRow = memo(
             )}
             {items && items.asked > 1 && (
               <span className="truncate max-sm:hidden">
-                {t('history.counts', { found: items.authentic, missing: items.not_found })}
+                {verifiedCounts(items, t)}
               </span>
             )}
             {category && <span className="truncate max-sm:hidden">{category}</span>}

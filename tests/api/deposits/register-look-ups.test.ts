@@ -208,7 +208,7 @@ test('members ask private registers, and their history counts by verdict and reg
   expect(entry).toMatchObject({
     items: { asked: 3, authentic: 0, known_to_register: 3, not_found: 0, indeterminate: 0 }
   })
-  expect(entry?.registers).toContainEqual({ id: diplomas.id, found: 1 })
+  expect(entry?.registers).toContainEqual({ ...diplomas, found: 1 })
   const { rows } = await app.owner.query(
     `select count(*)::int from request where facts::text ilike any (array['%lovelace%', '%D-0001%'])`
   )

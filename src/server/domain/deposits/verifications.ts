@@ -9,6 +9,7 @@ import type { MatchedFingerprintKind, Verdict } from '../../../contract/requests
 import type {
   AskedSource,
   OfferedSource,
+  SourceAnswer,
   VerificationResult
 } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
@@ -86,7 +87,7 @@ async function verify(
   return inCompany(deps.db, company_id, async tx => {
     const answer = toAnswer(await lookUp(tx, tags, person))
     await countMisses(tx, answer)
-    return { ...answer, request_id: await recordCheck(tx, deps, person, answer.items, at) }
+    return { ...answer, request_id: await recordCheck(tx, deps, person, answer, at) }
   })
 }
 
@@ -312,18 +313,18 @@ async function recordCheck(
   tx: Tx,
   deps: Deps,
   person: AuthenticatedCaller,
-  answers: VerificationResult[],
+  { items: answers, sources }: VerifyAnswer,
   at: Date
 ): Promise<string> {
   const company_id = person.company_id
   const charge = { company_id, user_id: person.id, requests: answers.length }
   await chargeVerification(tx, { ...charge, now: at })
   const count = (verdict: Verdict) => answers.filter(each => each.verdict === verdict).length
-  const hits = answers.flatMap(({ sources }) => sources.filter(({ result }) => result === 'found'))
-  const registers = [...Map.groupBy(hits, ({ id }) => id)].map(([id, own]) => ({
-    id,
-    found: own.length
-  }))
+  const registers = sources.flatMap(({ id, name }) => {
+    const listsIt = (each: SourceAnswer) => each.id === id && each.result === 'found'
+    const found = answers.filter(answer => answer.sources.some(listsIt)).length
+    return found > 0 ? [{ id, name, found }] : []
+  })
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]
   const own = answers.find(answer => answer.own)?.own
