@@ -48,7 +48,7 @@ const rooms: Record<string, Record<string, string>> = {
     admin: 'lists',
     deposits: 'history uploads > deposit-states deposits',
     history: 'lists > request-export request-filter requests',
-    imports: 'admin lists',
+    imports: 'admin lists uploads',
     lists: ''
   },
   islands: {
@@ -58,7 +58,8 @@ const rooms: Record<string, Record<string, string>> = {
     audit: 'files forms lists stores/admin > AuditLog RecentChanges',
     categories:
       'audit details forms lists stores/admin > CategoryDetail CategoryList CreateCategory',
-    'data-sources': 'details lists stores/admin > DataSourceDetail DataSourceList',
+    'data-sources':
+      'audit details forms lists stores/admin > CreateDataSource DataSourceDetail DataSourceList',
     deposit: 'files stores/deposits > Deposit',
     details: 'files forms stores/admin',
     domains: 'audit details forms lists stores/admin > CreateDomain DomainDetail DomainList',
@@ -67,7 +68,7 @@ const rooms: Record<string, Record<string, string>> = {
     groups:
       'audit details files forms limits lists usage stores/admin > CreateGroup GroupDetail GroupList',
     history: 'files lists stores/deposits stores/history > RequestHistory',
-    imports: 'details files forms lists stores/admin stores/imports > ImportUsers',
+    imports: 'details files forms lists stores/admin stores/imports > ImportRegister ImportUsers',
     limits: 'forms',
     lists: 'stores/admin stores/lists',
     'mail-links':

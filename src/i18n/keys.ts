@@ -7,6 +7,7 @@ interface Catalogue {
   changes: typeof import('./en/admin/changes.json')
   common: typeof import('./en/common.json')
   dataSources: typeof import('./en/admin/dataSources.json')
+  registerImports: typeof import('./en/admin/registerImports.json')
   deposit: typeof import('./en/deposit.json')
   descriptions: typeof import('./en/descriptions.json')
   companies: typeof import('./en/admin/companies.json')

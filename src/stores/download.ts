@@ -3,10 +3,11 @@ import { AppError } from '../contract/kit/errors.ts'
 import { browserEnvironment } from './environment.ts'
 import { apiOrigin, handleAuthError, sessionToken } from './sessions.ts'
 
-/** Leaves out parameters that are undefined. */
+/** Leaves out parameters that are undefined. `company` is that of the header `Company`. */
 export async function fetchFile(
   path: string,
-  params: Readonly<Record<string, string | undefined>>
+  params: Readonly<Record<string, string | undefined>>,
+  company?: string
 ): Promise<Blob> {
   const url = new URL(path, apiOrigin())
   for (const [name, value] of Object.entries(params)) {
@@ -14,7 +15,7 @@ export async function fetchFile(
   }
   const token = sessionToken()
   try {
-    const headers = { authorization: `Bearer ${token}` }
+    const headers = { authorization: `Bearer ${token}`, ...(company && { company }) }
     const response = await browserEnvironment().fetch(url, { headers })
     if (!response.ok) throw await errorFromResponse(response)
     return await response.blob()

@@ -192,7 +192,8 @@ function filledCells(row: readonly string[]): string[] {
   return row.filter(cell => cell.trim() !== '')
 }
 
-function normalizeHeading(heading: string): string {
+/** `Date de naissance` → `datedenaissance` */
+export function normalizeHeading(heading: string): string {
   return heading
     .normalize('NFD')
     .toLowerCase()

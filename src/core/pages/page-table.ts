@@ -39,6 +39,7 @@ export const pages = {
   dataSources: adminPage('/data_sources'),
   createDataSource: adminPage('/create/data_source'),
   dataSource: adminPage('/data_sources/{data_source}'),
+  importRegister: adminPage('/data_sources/{data_source}/import'),
   domains: adminPage('/domains'),
   createDomain: adminPage('/create/domain'),
   domain: adminPage('/domains/{domain}'),

@@ -2,14 +2,17 @@ import type { CategoryDetails } from '../../contract/company-categories.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $category,
+  addDataSourceToCategory,
   addGroupToCategory,
+  categoryDataSources,
   categoryGroups,
   deleteCategory,
   openCategory,
   reloadCategory,
+  removeDataSourceFromCategory,
   removeGroupFromCategory
 } from '../../stores/admin/company-categories.ts'
-import { findGroups } from '../../stores/admin/item-search.ts'
+import { findDataSources, findGroups } from '../../stores/admin/item-search.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DeleteItem } from '../details/DeleteItem.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
@@ -34,6 +37,7 @@ export const CategoryDetail = withTranslation(function CategoryDetail() {
         <>
           <CategorySettings category={category} />
           <CategoryGroups category={category} />
+          <CategoryDataSources category={category} />
           <RecentChanges target={category.id} shown={[category]} />
           <DeleteItem
             list="categories"
@@ -70,6 +74,34 @@ function CategoryGroups({ category: { id } }: { category: CategoryDetails }) {
           href={pageHref(locale, 'group', { company: companyIdOfPage(), group: group.id })}
         >
           {group.name}
+        </a>
+      )}
+    />
+  )
+}
+
+function CategoryDataSources({ category: { id } }: { category: CategoryDetails }) {
+  const { locale, t } = useTranslation()
+  return (
+    <ItemEntriesEditor
+      id="category-data-sources"
+      list={categoryDataSources}
+      words={(key, values) => t(`category.dataSources.${key}`, values)}
+      none={t('category.dataSources.none')}
+      note={t('category.dataSources.note')}
+      nameOf={({ name }) => name}
+      find={findDataSources}
+      add={source => addDataSourceToCategory(id, source)}
+      remove={source => removeDataSourceFromCategory(id, source)}
+      row={source => (
+        <a
+          className="link wrap-anywhere min-w-0 flex-1"
+          href={pageHref(locale, 'dataSource', {
+            company: companyIdOfPage(),
+            data_source: source.id
+          })}
+        >
+          {source.name}
         </a>
       )}
     />

@@ -6,7 +6,7 @@ import { showMessage } from '../kit/show-message.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 export interface DeletionOptions {
-  list: 'categories' | 'domains' | 'groups' | 'users'
+  list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
   remove: () => Promise<void>
   /** Called if somebody else has changed or deleted the item. */
   reload: () => Promise<unknown>

@@ -4,21 +4,21 @@ import { type Encoding, encodings } from '../../core/csv/encodings.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import {
   $countedFileFraction,
-  changeDialect,
   countDataRows,
   firstDataRows,
   headingsOf,
   type OpenedFile
 } from '../../stores/imports/import-file.ts'
-import type { ImportKind } from '../../stores/imports/import-kinds.ts'
+import type { FileKind } from '../../stores/imports/import-kinds.ts'
 import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface FileFormatStepProps {
-  kind: ImportKind
+  kind: FileKind
   file: OpenedFile
+  onDialect: (change: Partial<CsvDialect>) => void
   onNext: () => void
   onBack: () => void
 }
@@ -33,17 +33,19 @@ const plainEncodings: Partial<Record<Encoding, string>> = {
 // the page only gives notice of the other faults
 const fatal = ['unclosed', 'nul', 'wide'] as const
 const told = ['unknown', 'malformed', 'long', 'short'] as const
+// of the preview; more would keep the page busy for longer than a frame
+const [mostRows, mostColumns, mostCells, longestCell] = [100, 50, 2_000, 200]
 
-export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepProps) {
+export function FileFormatStep(props: FileFormatStepProps) {
+  const { kind, file, onDialect: change, onNext, onBack } = props
   const { locale, t } = useTranslation()
   const { dialect, count } = file
-  const rows = countDataRows(file)
+  const rows = kind.isCounted ? countDataRows(file) : firstDataRows(file).length
   const faults = count?.faults ?? {}
   const isBad = fatal.some(each => faults[each])
   const isOver = rows !== undefined && rows > kind.limits.rows
   const isReady = rows !== undefined && rows > 0 && !isOver && !isBad
   const isKnownDelimiter = delimiters.some(each => each === dialect.delimiter)
-  const change = (next: Partial<CsvDialect>) => void changeDialect(kind, next)
 
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="import-read">
@@ -97,7 +99,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
           }))
         ]}
       />
-      <Counting rows={rows} />
+      {kind.isCounted && <Counting rows={rows} />}
       <div role="alert" className="flex flex-col gap-2 empty:hidden">
         {rows === 0 && <Fault text={t('imports.wizard.read.noRows')} />}
         {isOver && (
@@ -165,45 +167,53 @@ function Fault({ text }: { text: string }) {
 
 function Preview({ file }: { file: OpenedFile }) {
   const { t } = useTranslation()
-  const headings = headingsOf(file)
-  const rows = firstDataRows(file).slice(0, 20)
+  const all = headingsOf(file)
+  const headings = all.slice(0, mostColumns)
+  const rows = firstDataRows(file).slice(0, Math.min(mostRows, mostCells / headings.length))
   const label = t('imports.wizard.read.preview', { count: rows.length })
   return (
-    <section
-      className="overflow-x-auto rounded-box border border-base-300"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys scroll it
-      tabIndex={0}
-      aria-label={label}
-    >
-      <table className="w-full text-sm">
-        <caption className="label-text p-2 text-start">{label}</caption>
-        <thead>
-          <tr>
-            {headings.map((heading, at) => (
-              <th
-                key={columnLetters(at)}
-                scope="col"
-                className="label-text whitespace-nowrap p-2 text-start"
-              >
-                {heading || t('imports.wizard.read.column', { name: columnLetters(at) })}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, number) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have nothing but their place
-            <tr key={number} className="border-base-300 border-t">
-              {headings.map((_, at) => (
-                <td key={columnLetters(at)} className="max-w-72 truncate p-2">
-                  {row[at] ?? ''}
-                </td>
+    <>
+      <section
+        className="max-h-112 overflow-auto rounded-box border border-base-300"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys scroll it
+        tabIndex={0}
+        aria-label={label}
+      >
+        <table className="w-full text-sm">
+          <caption className="label-text p-2 text-start">{label}</caption>
+          <thead>
+            <tr>
+              {headings.map((heading, at) => (
+                <th
+                  key={columnLetters(at)}
+                  scope="col"
+                  className="label-text whitespace-nowrap p-2 text-start"
+                >
+                  {heading || t('imports.wizard.read.column', { name: columnLetters(at) })}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {rows.map((row, number) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have nothing but their place
+              <tr key={number} className="border-base-300 border-t">
+                {headings.map((_, at) => (
+                  <td key={columnLetters(at)} className="max-w-72 truncate p-2">
+                    {clip(row[at] ?? '', longestCell)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {all.length > headings.length && (
+        <p className="meta">
+          {t('imports.wizard.read.firstColumns', { shown: headings.length, count: all.length })}
+        </p>
+      )}
+    </>
   )
 }
 

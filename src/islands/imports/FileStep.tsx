@@ -1,28 +1,22 @@
 import { useStore } from '@nanostores/react'
-import { useState } from 'react'
-import { type CsvDialect, maxColumns } from '../../core/csv/dialect.ts'
-import { encodeCsv } from '../../core/csv/writer.ts'
+import { type ReactNode, useState } from 'react'
+import { maxColumns } from '../../core/csv/dialect.ts'
 import { formatBytes } from '../../core/text/format.ts'
-import {
-  $importFile,
-  type ImportFileState,
-  readImportFile
-} from '../../stores/imports/import-file.ts'
-import { wholeFields } from '../../stores/imports/import-kinds.ts'
+import { $importFile, type ImportFileState } from '../../stores/imports/import-file.ts'
+import type { FileKind } from '../../stores/imports/import-kinds.ts'
 import { DropZone } from '../files/DropZone.tsx'
-import { downloadFile } from '../files/download-file.ts'
 import { useOnFilesReceived } from '../files/use-on-files-received.ts'
 import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { PastImports } from './PastImports.tsx'
-import type { ImportWizardProps } from './wizard-props.ts'
 
-interface FileStepProps extends ImportWizardProps {
-  onRead: () => void
+interface FileStepProps {
+  kind: FileKind
+  onFile: (file: File) => void
+  /** Content below the ways to choose a file. */
+  children?: ReactNode
 }
 
-export function FileStep(props: FileStepProps) {
-  const { kind, labels, template, onRead } = props
+export function FileStep({ kind, onFile, children }: FileStepProps) {
   const { locale, t } = useTranslation()
   const file = useStore($importFile, { ssr: 'initial' })
   const [several, setSeveral] = useState<string>()
@@ -31,69 +25,44 @@ export function FileStep(props: FileStepProps) {
     const [first] = files
     if (!first) return
     setSeveral(files.length > 1 ? first.name : undefined)
-    onRead()
-    void readImportFile(kind, first)
+    onFile(first)
   }
   useOnFilesReceived('import', take)
 
-  const saveTemplate = () => {
-    const names = wholeFields(kind).map(({ name }) => name)
-    const rows = [
-      names.map(name => labels[name] ?? name),
-      names.map(name => template.cells[name] ?? '')
-    ]
-    // French spreadsheets separate by semicolons
-    const dialect: CsvDialect = {
-      delimiter: locale === 'fr' ? ';' : ',',
-      encoding: 'utf-8',
-      hasMark: true,
-      newline: '\r\n',
-      hasHeader: true,
-      firstRow: 1
-    }
-    downloadFile(new Blob([encodeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
-  }
-
   return (
-    <>
-      <section className="sheet flex flex-col gap-4" aria-labelledby="import-file">
-        <h2 id="import-file" data-step-heading tabIndex={-1} className="section-title">
-          {t('imports.wizard.file.title')}
-        </h2>
-        <p className="text-ink-soft">
-          {t('imports.wizard.file.limits', {
-            rows: kind.limits.rows,
-            size: formatBytes(kind.limits.bytes, locale)
-          })}
+    <section className="sheet flex flex-col gap-4" aria-labelledby="import-file">
+      <h2 id="import-file" data-step-heading tabIndex={-1} className="section-title">
+        {t('imports.wizard.file.title')}
+      </h2>
+      <p className="text-ink-soft">
+        {t('imports.wizard.file.limits', {
+          rows: kind.limits.rows,
+          size: formatBytes(kind.limits.bytes, locale)
+        })}
+      </p>
+      <DropZone
+        to="import"
+        label={t('imports.wizard.file.choose')}
+        hint={t('imports.wizard.file.stays')}
+        onFiles={take}
+      />
+      {file.status === 'reading' && (
+        <p role="status" className="text-ink-soft">
+          {t('imports.wizard.file.reading', { name: file.file.name })}
         </p>
-        <DropZone
-          to="import"
-          label={t('imports.wizard.file.choose')}
-          hint={t('imports.wizard.file.stays')}
-          onFiles={take}
-        />
-        {file.status === 'reading' && (
-          <p role="status" className="text-ink-soft">
-            {t('imports.wizard.file.reading', { name: file.file.name })}
-          </p>
-        )}
-        {(file.status === 'refused' || file.status === 'failed') && (
-          <div role="alert" className="alert alert-error alert-outline items-start">
-            <Icon name="alert" className="mt-0.5 size-5" />
-            <p className="wrap-anywhere">{whyNot(file)}</p>
-          </div>
-        )}
-        {several && file.status !== 'none' && (
-          <p role="status">{t('imports.wizard.file.several', { name: several })}</p>
-        )}
-        <Paste onPaste={text => take([pastedFile(text, t('imports.wizard.file.pastedName'))])} />
-        <button type="button" className="btn btn-outline btn-sm self-start" onClick={saveTemplate}>
-          <Icon name="save" className="size-4" />
-          {t('imports.wizard.file.template')}
-        </button>
-      </section>
-      <PastImports {...props} />
-    </>
+      )}
+      {(file.status === 'refused' || file.status === 'failed') && (
+        <div role="alert" className="alert alert-error alert-outline items-start">
+          <Icon name="alert" className="mt-0.5 size-5" />
+          <p className="wrap-anywhere">{whyNot(file)}</p>
+        </div>
+      )}
+      {several && file.status !== 'none' && (
+        <p role="status">{t('imports.wizard.file.several', { name: several })}</p>
+      )}
+      <Paste onPaste={text => take([pastedFile(text, t('imports.wizard.file.pastedName'))])} />
+      {children}
+    </section>
   )
 
   function whyNot(found: Extract<ImportFileState, { status: 'refused' | 'failed' }>): string {

@@ -15,7 +15,14 @@ export function wholePageAction(): DropAction | undefined {
   return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined
 }
 
-/** Undefined on pages that neither list nor import people. */
-export function companyIdOfUsersPage(): string | undefined {
-  return /\/admin\/([^/]+)\/users(?:-import)?\/?$/.exec(location.pathname)?.[1]
+/**
+ * The page that imports the files dropped here, without its language: the one for people on pages
+ * that list or import people, and that of a register on its pages. Undefined elsewhere.
+ */
+export function importPathHere(): string | undefined {
+  const { pathname } = location
+  const people = /(\/admin\/[^/]+\/users)(?:-import)?\/?$/.exec(pathname)?.[1]
+  if (people) return `${people}-import`
+  const register = /(\/admin\/[^/]+\/data_sources\/[^/]+)(?:\/import)?\/?$/.exec(pathname)?.[1]
+  return register && `${register}/import`
 }

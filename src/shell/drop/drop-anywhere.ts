@@ -1,9 +1,9 @@
 import { isOnPage, runInBackground } from '../kit/page.ts'
 import {
-  companyIdOfUsersPage,
   type DropAction,
   dropActionOf,
   dropTargetSelector,
+  importPathHere,
   wholePageAction
 } from './drop-actions.ts'
 import type { DroppedItem } from './dropped-files.ts'
@@ -38,7 +38,7 @@ export function startDropAnywhere(): void {
 }
 
 function pasteTarget(): DropAction {
-  if (companyIdOfUsersPage() !== undefined) return 'import'
+  if (importPathHere() !== undefined) return 'import'
   return isOnPage('deposit') ? 'deposit' : 'verify'
 }
 

@@ -1,11 +1,11 @@
 import { createElement } from '../kit/elements.ts'
 import { isOnPage, isSignedIn, shellTranslator } from '../kit/page.ts'
 import {
-  companyIdOfUsersPage,
   type DropAction,
   dropActionOf,
   dropTargetSelector,
-  dropZoneSelector
+  dropZoneSelector,
+  importPathHere
 } from './drop-actions.ts'
 
 interface Box {
@@ -97,7 +97,7 @@ function open(offered: readonly DropAction[]): HTMLElement {
 }
 
 function targets(): DropAction[] {
-  if (companyIdOfUsersPage() !== undefined) return ['import']
+  if (importPathHere() !== undefined) return ['import']
   return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
 }
 

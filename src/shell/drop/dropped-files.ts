@@ -1,8 +1,7 @@
 import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
-import { pagePath } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
-import { companyIdOfUsersPage, type DropAction } from './drop-actions.ts'
+import { type DropAction, importPathHere } from './drop-actions.ts'
 
 interface Dropped {
   files: File[]
@@ -46,9 +45,7 @@ export async function handOffDroppedItems(
 }
 
 function pathFor(to: DropAction): string {
-  return to === 'import'
-    ? pagePath('importUsers', { company: companyIdOfUsersPage() ?? '' })
-    : `/${to}`
+  return to === 'import' ? (importPathHere() ?? '/') : `/${to}`
 }
 
 async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {

@@ -80,6 +80,7 @@ export const pageCommands: readonly PageCommand[] = [
   { page: 'importUsers', kind: 'actions' },
   { page: 'createGroup', kind: 'actions' },
   { page: 'createCategory', kind: 'actions' },
+  { page: 'createDataSource', kind: 'actions' },
   { page: 'createDomain', kind: 'actions' },
   { page: 'createCompany', kind: 'actions' }
 ]

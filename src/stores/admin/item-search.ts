@@ -1,5 +1,6 @@
 import type { ListedCompany } from '../../contract/companies.ts'
 import type { CategoryDetails } from '../../contract/company-categories.ts'
+import type { DataSource } from '../../contract/data-sources.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { Member } from '../../contract/members.ts'
 import { callAdminApi, companyIdOfPage } from './admin-api.ts'
@@ -16,6 +17,10 @@ export function findGroups(text: string): Promise<Group[]> {
 
 export function findCategories(text: string): Promise<CategoryDetails[]> {
   return callAdminApi('listCompanyCategories', queryOf(text))
+}
+
+export function findDataSources(text: string): Promise<DataSource[]> {
+  return callAdminApi('listDataSources', queryOf(text))
 }
 
 // all but the company of the page

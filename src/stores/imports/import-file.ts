@@ -2,7 +2,6 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   type ColumnMapping,
   fieldOfEachHeading,
-  findHeadingRow,
   guessMapping,
   headingRowChoices,
   type ImportField,
@@ -13,7 +12,7 @@ import { trimInvisible } from '../../core/input/pasted-text.ts'
 import type { FileScan, NumberedRow } from '../../workers/csv-files.ts'
 import { browserEnvironment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import type { ImportKind, RowValues } from './import-kinds.ts'
+import type { FileKind, ImportKind, RowValues } from './import-kinds.ts'
 import { loadFieldsByHeading, rememberFieldsByHeading } from './import-memory.ts'
 
 export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large' | 'too_wide'
@@ -35,7 +34,7 @@ export interface OpenedFile {
   // among these, the person can choose the header
   headingRows: readonly NumberedRow[]
   mapping: ColumnMapping
-  /** Undefined while the rows are being counted. */
+  /** Undefined while the rows are being counted, and if they are not. */
   count: FileScan | undefined
 }
 
@@ -48,11 +47,11 @@ export const $countedFileFraction = personalAtom(0)
 let reads = 0
 let stopCount = new AbortController()
 
-export async function readImportFile(kind: ImportKind, file: File): Promise<void> {
+export async function readImportFile(kind: FileKind, file: File): Promise<void> {
   await read(file, undefined, kind)
 }
 
-export async function changeDialect(kind: ImportKind, change: Partial<CsvDialect>): Promise<void> {
+export async function changeDialect(kind: FileKind, change: Partial<CsvDialect>): Promise<void> {
   const now = $importFile.get()
   if (now.status === 'read') await read(now.file, { ...now.dialect, ...change }, kind)
 }
@@ -77,8 +76,8 @@ export function clearImportFile(): void {
   $importFile.set({ status: 'none' })
 }
 
-async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind): Promise<void> {
-  const { fields, limits } = kind
+async function read(file: File, chosen: CsvDialect | undefined, kind: FileKind): Promise<void> {
+  const { fields, limits, isCounted } = kind
   reads += 1
   const mine = reads
   const before = $importFile.get()
@@ -96,7 +95,7 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
       $importFile.set({ status: 'refused', file, why: found.kind })
       return
     }
-    const dialect = chosen ?? withHeadingRow(found.dialect, fields, found.rows)
+    const dialect = chosen ?? withHeadingRow(found.dialect, kind, found.rows)
     const rows = found.rows.filter(({ row }) => row >= dialect.firstRow).map(({ cells }) => cells)
     const headingRows = found.rows.slice(0, headingRowChoices)
     const isSameRows = before.status === 'read' && chosen && isSameTable(before, dialect)
@@ -110,6 +109,7 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
         )
     const opened = { file, dialect, rows, headingRows, mapping, count: undefined }
     $importFile.set({ status: 'read', ...opened })
+    if (!isCounted) return
     $countedFileFraction.set(0)
     stopCount = new AbortController()
     const count = await reader.count(file, dialect, {
@@ -128,13 +128,10 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
 
 function withHeadingRow(
   dialect: CsvDialect,
-  fields: readonly ImportField[],
+  { findHeadings }: FileKind,
   rows: readonly NumberedRow[]
 ): CsvDialect {
-  const at = findHeadingRow(
-    fields,
-    rows.map(({ cells }) => cells)
-  )
+  const at = findHeadings(rows.map(({ cells }) => cells))
   const heading = at === undefined ? undefined : rows[at]
   return { ...dialect, hasHeader: heading !== undefined, firstRow: heading?.row ?? 1 }
 }

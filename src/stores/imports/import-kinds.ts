@@ -39,11 +39,19 @@ export interface ImportRowQuery {
   limit?: number
 }
 
-export interface ImportKind {
+/** What reading a file needs to know. */
+export interface FileKind {
   // under which the browser stores the choice of columns
   name: string
   fields: readonly ImportField[]
   limits: { rows: number; bytes: number }
+  /** Whether the browser reads the file to its end, and counts its rows and faults. */
+  isCounted: boolean
+  /** The index of the row of headings. Undefined if the file has none. */
+  findHeadings: (rows: readonly (readonly string[])[]) => number | undefined
+}
+
+export interface ImportKind extends FileKind {
   /** As the server does when it stores them. */
   normalize(values: RowValues): RowValues
   /** With the options that the person has chosen. */

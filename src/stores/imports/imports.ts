@@ -107,7 +107,7 @@ export async function createImportFromChosenFile(kind: ImportKind): Promise<stri
   rememberColumnMapping(kind)
   opened += 1
   const item = await kind.create({
-    file_name: fileName(file.file.name),
+    file_name: importFileName(file.file.name),
     rows,
     bytes: file.file.size
   })
@@ -295,7 +295,7 @@ function watch(): () => boolean {
   return () => session === sessionGeneration() && company === companyIdOfPage() && mine === opened
 }
 
-// the server accepts one line of at most 255 characters
-function fileName(name: string): string {
+/** The server accepts one line of at most 255 characters. */
+export function importFileName(name: string): string {
   return name.replace(/\p{C}/gu, '').slice(0, 255) || 'import.csv'
 }

@@ -1,6 +1,6 @@
 import type { Group } from '../../contract/groups.ts'
 import { importLimits, type UserImportRow } from '../../contract/imports.ts'
-import type { ImportField } from '../../core/csv/columns.ts'
+import { findHeadingRow, type ImportField } from '../../core/csv/columns.ts'
 import { trimInvisible } from '../../core/input/pasted-text.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { callAdminApi } from '../admin/admin-api.ts'
@@ -93,6 +93,8 @@ export const userImportKind: ImportKind = {
   name: 'users',
   fields,
   limits: importLimits,
+  isCounted: true,
+  findHeadings: rows => findHeadingRow(fields, rows),
   normalize: values => valuesOf(cellsOf(values)),
   create(input) {
     const { groups, locale, sendsInvitations } = $userImportOptions.get()

@@ -35,7 +35,6 @@ const everybody = [stranger, person, admin, { ...admin, permissions: ['operator'
 
 /** Pages that the palette leaves out, because a link or another page leads to them. */
 const leftOut: PageName[] = [
-  'createDataSource',
   'verifyAccount',
   'activateAccount',
   'resetPassword',
