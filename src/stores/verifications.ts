@@ -214,11 +214,7 @@ interface Question {
 }
 
 // an error is recorded; a verification that was stopped or removed has none
-async function fingerprint({
-  id,
-  sha256,
-  reference
-}: Verification): Promise<Question | undefined> {
+async function fingerprint({ id, sha256, reference }: Verification): Promise<Question | undefined> {
   if (reference) return { id, item: reference }
   if (sha256) return { id, item: { sha256 } }
   const file = files.get(id)
@@ -328,11 +324,7 @@ function namesOf(group: readonly Question[]): string[] {
   return group.flatMap(({ id }) => names.get(id) ?? [])
 }
 
-function settle(
-  id: number,
-  answer: VerificationResult,
-  sources: readonly AskedSource[]
-): void {
+function settle(id: number, answer: VerificationResult, sources: readonly AskedSource[]): void {
   files.delete(id)
   change(id, { state: { step: 'done', answer, sources } })
 }

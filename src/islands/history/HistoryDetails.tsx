@@ -193,8 +193,7 @@ function Facts({ request, deposit, category }: FactsProps) {
         )}
         {items && (
           <Fact label={t('history.details.counts')}>
-            {t('history.details.asked', { count: items.asked })},{' '}
-            {verifiedCounts(items, t)}
+            {t('history.details.asked', { count: items.asked })}, {verifiedCounts(items, t)}
           </Fact>
         )}
         {registers && (

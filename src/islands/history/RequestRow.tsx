@@ -74,9 +74,7 @@ export const RequestRow = memo(
               </span>
             )}
             {items && items.asked > 1 && (
-              <span className="truncate max-sm:hidden">
-                {verifiedCounts(items, t)}
-              </span>
+              <span className="truncate max-sm:hidden">{verifiedCounts(items, t)}</span>
             )}
             {category && <span className="truncate max-sm:hidden">{category}</span>}
             {request.code && (

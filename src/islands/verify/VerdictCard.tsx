@@ -89,7 +89,9 @@ export function VerdictFacts({ check, answer, sources }: VerdictProps) {
     <div className="flex flex-col gap-4">
       {description.leafHash && (
         <dl className={factGrid}>
-          <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject === 'fingerprint' ? subject : 'file'}`, { company })}</Fact>
+          <Fact name={t('verify.proves.title')}>
+            {t(`verify.proves.${subject === 'fingerprint' ? subject : 'file'}`, { company })}
+          </Fact>
           <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
         </dl>
       )}

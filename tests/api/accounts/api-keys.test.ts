@@ -27,7 +27,13 @@ import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { hashApiKey } from '../../../src/server/domain/sessions/api-key-secrets.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, makeApiKey, makeDataSource, makeGroup, requestOf } from '../../helpers/cases.ts'
+import {
+  confirmSessions,
+  makeApiKey,
+  makeDataSource,
+  makeGroup,
+  requestOf
+} from '../../helpers/cases.ts'
 import {
   errorCodeOf,
   isUploadRoute,

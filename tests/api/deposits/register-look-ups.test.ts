@@ -270,7 +270,12 @@ describe('misses by reference', () => {
     for (let at = 0; at < 10; at++) await miss({ reference: `R-${at}` })
     const refusals = await Promise.all(
       [asked(), asked({ reference: 'D-9999' })].map(item =>
-        stranger([item]).catch(({ code, status, figures: { used, limit: most } }) => [code, status, used, most])
+        stranger([item]).catch(({ code, status, figures: { used, limit: most } }) => [
+          code,
+          status,
+          used,
+          most
+        ])
       )
     )
     expect(refusals[0]).toEqual(refusals[1])

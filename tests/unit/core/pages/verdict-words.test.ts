@@ -198,13 +198,19 @@ test('calls nothing unchanged where only a fingerprint was given', () => {
 
 test('prefers the original to a copy, and the first record to a later one', () => {
   const verdict = 'authentic'
-  expect(describeVerdict({ verdict, at, findings: [copy, original, later], sources: [] })).toMatchObject({
+  expect(
+    describeVerdict({ verdict, at, findings: [copy, original, later], sources: [] })
+  ).toMatchObject({
     key: 'original',
     time: may,
     leafHash: leaf('a')
   })
-  expect(describeVerdict({ verdict, at, findings: [original, later], sources: [] }).leafHash).toBe(leaf('a'))
-  expect(describeVerdict({ verdict, at, findings: [copy, later], sources: [] }).leafHash).toBe(leaf('c'))
+  expect(describeVerdict({ verdict, at, findings: [original, later], sources: [] }).leafHash).toBe(
+    leaf('a')
+  )
+  expect(describeVerdict({ verdict, at, findings: [copy, later], sources: [] }).leafHash).toBe(
+    leaf('c')
+  )
 })
 
 test('adds to an unknown file that this does not make it false', () => {
