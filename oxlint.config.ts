@@ -34,7 +34,7 @@ const layers: Record<string, string> = {
   'server/http': `${contract} server/api/kit server/site server/uploads server/domain ${roomsOf('companies events')}`,
   'server/jobs': `${contract} server/domain/*`,
   'server/site': `${contract} server/compression > astro-build site`,
-  'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits sessions')} > direct-put upload-routes`
+  'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits registers sessions')} > direct-put register-put upload-routes`
 }
 
 /**
