@@ -8,6 +8,14 @@ export interface StateLook {
   words: readonly string[]
 }
 
+const icons = {
+  good: 'check',
+  bad: 'dashed',
+  soft: 'dashed',
+  info: 'square',
+  warning: 'alert'
+} as const
+
 /** The states that more than one screen shows. `recorded` carries the seal. */
 export const stateLooks = {
   waiting: look('soft', 'idle', 'deposit.state.waiting', 'verify.waiting'),
@@ -55,14 +63,6 @@ export const stateLooks = {
   )
 } as const satisfies Record<string, StateLook>
 export type StateWithLook = keyof typeof stateLooks
-
-const icons = {
-  good: 'check',
-  bad: 'dashed',
-  soft: 'dashed',
-  info: 'square',
-  warning: 'alert'
-} as const
 
 function look(
   color: StateLook['color'],
