@@ -34,7 +34,7 @@ const layers: Record<string, string> = {
   'server/http': `${contract} server/api/kit server/site server/uploads server/domain ${roomsOf('companies events')}`,
   'server/jobs': `${contract} server/domain/*`,
   'server/site': `${contract} server/compression > astro-build site`,
-  'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits sessions')} > direct-put upload-routes`
+  'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits registers sessions')} > direct-put register-put upload-routes`
 }
 
 /**
@@ -93,7 +93,7 @@ const rooms: Record<string, Record<string, string>> = {
     audit: '',
     companies: 'audit evidence limits',
     demo: 'accounts companies deposits > demo',
-    deposits: 'companies evidence history limits sessions',
+    deposits: 'companies evidence history limits registers sessions',
     events: 'companies sessions',
     evidence: '',
     history: 'evidence',

@@ -288,7 +288,7 @@ export const headUpload = nonJsonEndpoint({
   method: 'HEAD',
   path: '/uploads/{id}',
   access: 'user',
-  scopes: ['deposit'],
+  scopes: ['deposit', 'registers'],
   input: UploadInput,
   message: z.void(),
   errors: ['lapsed', 'cancelled']
@@ -299,7 +299,7 @@ export const patchUpload = nonJsonEndpoint({
   method: 'PATCH',
   path: '/uploads/{id}',
   access: 'user',
-  scopes: ['deposit'],
+  scopes: ['deposit', 'registers'],
   input: UploadInput,
   message: z.void(),
   errors: [
@@ -319,7 +319,7 @@ export const deleteUpload = nonJsonEndpoint({
   method: 'DELETE',
   path: '/uploads/{id}',
   access: 'user',
-  scopes: ['deposit'],
+  scopes: ['deposit', 'registers'],
   input: UploadInput,
   message: z.void(),
   errors: ['upload_state', 'lapsed', 'cancelled']

@@ -12,7 +12,7 @@ import { RegisterColumns, registerLimits } from './registers.ts'
 //    version, a dry run. `getRegisterImport` shows how far it is.
 // 3. `runRegisterImport` makes a new version that refers to the segment; `undoRegisterImport` makes
 //    one that refers to the segments from before.
-// Reading, run and undo work in the background: their calls return 202.
+// Reading works in the background. A run or an undo only moves a pointer, so its call is its end.
 
 /** How a file of rows is written. `first_row` is its first row after a title, from 1. */
 export const CsvDialectInput = z.strictObject({
@@ -134,8 +134,8 @@ export const listRegisterImports = listEndpoint({
 })
 
 /**
- * Creates an import. With `bytes`, the file then goes to the address `upload` (tus); with `url`, the
- * service fetches it.
+ * Creates an import. The file of `bytes` bytes then goes to the address `upload` (tus). `url`, an
+ * address to fetch it from, is refused until a later release.
  */
 export const createRegisterImport = endpoint({
   method: 'POST',
@@ -180,10 +180,10 @@ export const putRegisterImport = nonJsonEndpoint({
   message: RegisterImport,
   errors: [
     'length_required',
+    'file_empty',
     'import_state',
     'import_too_large',
     'too_many_imports',
-    'transfer_corrupt',
     'idempotency_key_missing',
     'idempotency_in_flight',
     'idempotency_key_reused'
@@ -224,7 +224,7 @@ export const exportRefusedRows = nonJsonEndpoint({
   message: z.void()
 })
 
-/** Starts the run. With `skip_refused`, refused rows are left out. */
+/** Runs an import that is checked. With `skip_refused`, refused rows are left out. */
 export const runRegisterImport = endpoint({
   method: 'POST',
   path: '/data_source/{id}/import/{importId}/run',
@@ -248,7 +248,7 @@ export const undoRegisterImport = endpoint({
   errors: ['import_state']
 })
 
-/** Cancels an import that has not run, and erases what it has read. */
+/** Deletes an import that has not run, and erases what it has read. */
 export const deleteRegisterImport = endpoint({
   method: 'DELETE',
   path: '/data_source/{id}/import/{importId}',

@@ -22,6 +22,7 @@ import { createRefusalNote } from './api/kit/log-throttle.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, problemResponse } from './api/kit/responses.ts'
 import { mountMembers } from './api/members.ts'
 import { mountOverview } from './api/overview.ts'
+import { mountRegisterImports } from './api/register-imports.ts'
 import { mountRequests } from './api/requests.ts'
 import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
@@ -99,6 +100,7 @@ export function createApp(
   mountCategories(app)
   mountCompanies(app)
   mountDataSources(app)
+  mountRegisterImports(app)
   mountGroups(app)
   mountImports(app)
   mountAudit(app)

@@ -98,7 +98,8 @@ const settings = {
   LIMIT_CATEGORIES_PER_COMPANY: z._default(count(1), 500),
   LIMIT_DATA_SOURCES_PER_COMPANY: z._default(count(1), 50),
   LIMIT_PEOPLE_PER_COMPANY: z._default(count(1), 1_000_000),
-  LIMIT_IMPORT_BYTES_PER_COMPANY: z._default(count(1), 500_000_000)
+  LIMIT_IMPORT_BYTES_PER_COMPANY: z._default(count(1), 500_000_000),
+  LIMIT_REGISTER_ROWS_PER_COMPANY: z._default(count(1), 10_000_000)
 } as const
 
 /** A test compares them with `.env.example`. */
@@ -213,7 +214,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       categories: value.LIMIT_CATEGORIES_PER_COMPANY,
       dataSources: value.LIMIT_DATA_SOURCES_PER_COMPANY,
       people: value.LIMIT_PEOPLE_PER_COMPANY,
-      importBytes: value.LIMIT_IMPORT_BYTES_PER_COMPANY
+      importBytes: value.LIMIT_IMPORT_BYTES_PER_COMPANY,
+      registerRows: value.LIMIT_REGISTER_ROWS_PER_COMPANY
     }
   }
 }

@@ -11,7 +11,7 @@ import {
   type Encoding,
   guessEncoding
 } from '../core/csv/encodings.ts'
-import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
+import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from '../core/csv/rows.ts'
 
 /**
  * A text has at least one row that is not blank. `too_wide`: one of the first rows has more than

@@ -38,7 +38,8 @@ import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import {
   createDepositsFromUploadsJob,
   runImportsJob,
-  sendMailsJob
+  sendMailsJob,
+  workOnRegistersJob
 } from '../../src/server/jobs/jobs.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import { newEmail, uploadOf } from './client.ts'
@@ -99,7 +100,8 @@ const usualBounds: InstallationSettings['bounds'] = {
   categories: 500,
   dataSources: 50,
   people: 1_000_000,
-  importBytes: 500_000_000
+  importBytes: 500_000_000,
+  registerRows: 10_000_000
 }
 
 /** An address without a DNS server, so that no query gets an answer. */
@@ -213,7 +215,7 @@ export async function makeApp(
   const gate = createGate(callLimits)
   const app = createApp(deps, tenants, lagMs && { lagMs })
   options.mount?.(app)
-  const importing = options.runsImports ? [runImportsJob(deps)] : []
+  const importing = options.runsImports ? [runImportsJob(deps), workOnRegistersJob(deps)] : []
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
   const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createHttpServer({

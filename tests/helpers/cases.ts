@@ -14,6 +14,7 @@ import { addAuditEntry } from '../../src/server/domain/audit/audit-entries.ts'
 import { newId } from '../../src/server/domain/ids.ts'
 import { createApiKeySecret } from '../../src/server/domain/sessions/api-key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
+import { csvDialect, diplomaColumns } from './registers.ts'
 
 // The types and functions for the files `tests/api/<room>/<noun>.cases.ts`.
 
@@ -43,6 +44,8 @@ export type Thing =
   | 'sign-up'
   | 'group'
   | ImportThing
+  | 'register'
+  | RegisterImportThing
   | 'company'
   | 'audit entry'
 
@@ -93,6 +96,7 @@ export interface RouteCase {
     | 'category'
     | 'data source'
     | ImportThing
+    | RegisterImportThing
   /** Set if the call changes or creates a company other than the caller's. */
   reachesOthers?: true
   /**
@@ -139,7 +143,8 @@ export async function withBoundsReached<T>(app: TestApp, make: () => Promise<T>)
     categories: 0,
     dataSources: 0,
     people: 0,
-    importBytes: 0
+    importBytes: 0,
+    registerRows: 0
   }
   try {
     return await make()
@@ -376,6 +381,75 @@ export async function makeImport(
       isChecked ? randomUUID() : null
     ]
   )
+  return id
+}
+
+const registerImportStates = {
+  'register import': 'uploading',
+  'checked register import': 'checked',
+  'done register import': 'done'
+}
+type RegisterImportThing = keyof typeof registerImportStates
+
+/** Returns the id of the register to which all imports of `makeRegisterImport` belong. */
+export async function makeImportedRegister(
+  owner: pg.Pool,
+  company: string | undefined
+): Promise<string> {
+  const name = 'Imported'
+  const { rows: found } = await owner.query(
+    'select id from data_source where company_id = $1 and name = $2',
+    [company, name]
+  )
+  const id = found[0]?.id ?? (await makeDataSource(owner, company, name))
+  await owner.query(
+    `update data_source set columns = $3, dialect = $4, segments = '{}'
+      where company_id = $1 and id = $2`,
+    [company, id, JSON.stringify(diplomaColumns), JSON.stringify(csvDialect)]
+  )
+  return id
+}
+
+/** Makes an import of a register. Those that were made before no longer count. Returns its id. */
+export async function makeRegisterImport(
+  owner: pg.Pool,
+  company: string | undefined,
+  thing: RegisterImportThing = 'register import'
+): Promise<string> {
+  const source = await makeImportedRegister(owner, company)
+  await owner.query(
+    `update register_import set state = 'undone'
+      where company_id = $1 and file_name = 'spent.csv' and state <> 'done'`,
+    [company]
+  )
+  await owner.query(
+    `insert into register_segment (company_id, source_id, number, rows, root)
+     values ($1, $2, 1, 0, '\\x00') on conflict do nothing`,
+    [company, source]
+  )
+  const id = randomUUID()
+  const isDone = thing === 'done register import'
+  const state = registerImportStates[thing]
+  await owner.query(
+    `insert into register_import (company_id, id, source_id, mode, file_name, bytes, dialect,
+       columns, state, created_at, created_by, counts, segment, checked_number, number)
+     select $1, $2, $3, 'append', 'spent.csv', 10, $4, $5, $6, now(), "user".id,
+            '{"new": 1, "changed": 0, "unchanged": 0, "removed": 0, "refused": 0}', $7,
+            data_source.number, $8
+       from "user" join data_source using (company_id)
+      where company_id = $1 and data_source.id = $3 limit 1`,
+    [
+      ...[company, id, source, JSON.stringify(csvDialect), JSON.stringify(diplomaColumns), state],
+      ...[state === 'uploading' ? null : 1, isDone ? 1 : null]
+    ]
+  )
+  if (isDone) {
+    await owner.query(
+      `update data_source set segments = '{1}', number = greatest(number, 2)
+        where company_id = $1 and id = $2`,
+      [company, source]
+    )
+  }
   return id
 }
 

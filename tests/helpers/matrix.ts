@@ -22,8 +22,10 @@ import {
   makeDomain,
   makeGroup,
   makeImport,
+  makeImportedRegister,
   makeImportToUseUp,
   makeInvitedPerson,
+  makeRegisterImport,
   makeWaitingSignUp,
   type RefusalContext,
   type Refusals,
@@ -201,6 +203,14 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     import: await makeImport(app, person.host),
     'checked import': await makeImport(app, person.host, 'checked import'),
     'done import': await makeImport(app, person.host, 'done import'),
+    register: await makeImportedRegister(app.owner, company),
+    'register import': await makeRegisterImport(app.owner, company),
+    'checked register import': await makeRegisterImport(
+      app.owner,
+      company,
+      'checked register import'
+    ),
+    'done register import': await makeRegisterImport(app.owner, company, 'done register import'),
     company,
     'audit entry': await makeAuditEntry(app, person)
   } satisfies Record<Thing | 'fingerprint', string>
@@ -251,6 +261,10 @@ export async function makeThingToUseUp(
     case 'checked import':
     case 'done import':
       return makeImportToUseUp(app, person.host, spends, company)
+    case 'register import':
+    case 'checked register import':
+    case 'done register import':
+      return makeRegisterImport(app.owner, company, spends)
     default:
       throw new Error(`a call uses up its ${spends} without naming it`)
   }

@@ -43,6 +43,14 @@ export const diplomaColumns: RegisterColumn[] = [
   }
 ]
 
+export const csvDialect = {
+  delimiter: ',',
+  encoding: 'utf-8',
+  newline: '\n',
+  has_header: true,
+  first_row: 1
+} as const
+
 /** The fingerprint of a document, and a shown title. */
 export const fileColumns: RegisterColumn[] = [
   {

@@ -3,7 +3,7 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonInCompany, ServiceSignal, ServiceSignals } from '../domain/deps.ts'
 
 /**
- * `uploads`, `mails` and `imports` wake jobs of this process alone. If it crashes before the work
+ * `uploads`, `mails`, `imports` and `registers` wake jobs of this process alone. If it crashes before the work
  * is done, the jobs of every process look for work every few seconds. The others also reach the
  * processes that use the same database.
  */
@@ -36,8 +36,20 @@ export function createServiceSignals(
     },
     missed: () => missed.deliver()
   })
-  const [uploads, mails, imports] = [signal<CompanyId>(), signal<CompanyId>(), signal<CompanyId>()]
-  return { events, uploads, mails, imports, sessions, writers, domains, companies, missed }
+  const [uploads, mails] = [signal<CompanyId>(), signal<CompanyId>()]
+  const [imports, registers] = [signal<CompanyId>(), signal<CompanyId>()]
+  return {
+    events,
+    uploads,
+    mails,
+    imports,
+    registers,
+    sessions,
+    writers,
+    domains,
+    companies,
+    missed
+  }
 }
 
 interface BridgedSignal<T> extends ServiceSignal<T> {

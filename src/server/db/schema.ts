@@ -232,6 +232,7 @@ export interface Database {
     number: number
     rows: number
     root: Buffer
+    erased: Generated<boolean>
   }
   register_version: {
     company_id: string
@@ -389,20 +390,23 @@ export interface Database {
   upload: {
     company_id: string
     id: string
-    request_id: string
+    /** `register` brings the file of an import, which has no entry of the history. */
+    purpose: Generated<string>
+    import_id: Generated<string | null>
+    request_id: OfDeposit<string>
     user_id: string
-    category_id: string
-    record_id: string
+    category_id: OfDeposit<string>
+    record_id: OfDeposit<string>
     size: number
     media_type: string
     name: string
-    original: Buffer | null
-    stored: Buffer | null
+    original: Generated<Buffer | null>
+    stored: Generated<Buffer | null>
     transform: Json<Record<string, unknown> | null>
     state: string
-    group_id: string
-    period_start: Date
-    leased_until: Date | null
+    group_id: OfDeposit<string>
+    period_start: OfDeposit<Date>
+    leased_until: Generated<Date | null>
     attempts: Generated<number>
     created_at: Date
     active_at: Date
@@ -523,3 +527,6 @@ export interface StoredUserImportOptions {
 }
 
 type Json<T> = ColumnType<T, string | (null extends T ? null : never), string | null>
+
+/** Null in uploads for registers. Queries that read it are about deposits. */
+type OfDeposit<T> = ColumnType<T, T | undefined, T>

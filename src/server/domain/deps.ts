@@ -53,6 +53,7 @@ export interface BoundSettings {
   people: number
   /** Of rows, and of the reasons why rows are refused. */
   importBytes: number
+  registerRows: number
 }
 
 export interface TrafficLimitSettings {
@@ -263,6 +264,8 @@ export interface ServiceSignals {
   mails: ServiceSignal
   /** An import is to be checked, run or undone. */
   imports: ServiceSignal
+  /** The file of an import of a register has arrived, or rows are to be erased. */
+  registers: ServiceSignal
   /** A session has ended or changed, or the person was disabled or deleted. */
   sessions: ServiceSignal<PersonInCompany>
   /** A process wants to write an upload: its present writer stops if its client sends nothing. */

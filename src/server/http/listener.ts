@@ -10,6 +10,7 @@ import type { CompanyId, Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/events/event-streams.ts'
 import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
+import { isRegisterUpload } from '../uploads/register-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { addParseErrorHandler } from './client-errors.ts'
 import type { Gate } from './gate.ts'
@@ -91,7 +92,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
     }
     const isPreflight = request.method === 'OPTIONS'
     const isUpload =
-      !isPreflight && (/^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request))
+      !isPreflight &&
+      (/^\/uploads(\/|\?|$)/.test(request.url ?? '') ||
+        isDirectUpload(request) ||
+        isRegisterUpload(request))
     const place = enter(request, response, owner.company_id, !isPreflight && !isUpload)
     // whoever serves the request also answers the refusal of a place
     const entered = await place.catch(() => undefined)

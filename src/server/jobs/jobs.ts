@@ -21,6 +21,9 @@ import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { eraseRowsOfDeletedSources } from '../domain/registers/data-sources.ts'
+import { deleteOldImports } from '../domain/registers/register-imports.ts'
+import { endOldVersions } from '../domain/registers/register-versions.ts'
+import { workOnRegisters } from '../domain/registers/register-work.ts'
 import { createSignaledJob, forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
@@ -34,6 +37,7 @@ export function serviceJobs(deps: Deps): Job[] {
     endIdleUploadsJob(deps),
     sendMailsJob(deps),
     runImportsJob(deps),
+    workOnRegistersJob(deps),
     deleteExpiredRowsJob(deps),
     announceEndingKeysJob(deps),
     checkDomainsJob(deps),
@@ -94,6 +98,16 @@ export function runImportsJob(deps: Deps): Job {
   })
 }
 
+/** One at a time, because each reads in a thread of its own. */
+export function workOnRegistersJob(deps: Deps): Job {
+  return createSignaledJob(deps, {
+    name: 'work-on-registers',
+    parallel: 1,
+    signal: deps.signals.registers,
+    workOnNext: (company, { stopping }) => workOnRegisters(deps, company, stopping)
+  })
+}
+
 export function deleteExpiredRowsJob(deps: Deps): Job {
   const name = 'forget'
   // called again while true, because there may be more rows to delete
@@ -102,6 +116,8 @@ export function deleteExpiredRowsJob(deps: Deps): Job {
     deleteExpiredResponses,
     deleteExpiredEvents,
     deleteExpiredImports,
+    endOldVersions,
+    deleteOldImports,
     eraseRowsOfDeletedSources,
     eraseExpiredFiles
   ]

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { admitCaller, bearerToken } from '../api/kit/admission.ts'
+import { putRegisterImport } from '../../contract/register-imports.ts'
+import { namedCompany } from '../api/kit/administered-company.ts'
+import { admitCaller, bearerToken, requirePermission } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import { createRefusalNote } from '../api/kit/log-throttle.ts'
 import { interruptedRequestError, invalidFieldError } from '../api/kit/refused-fields.ts'
@@ -26,10 +28,12 @@ import {
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
+import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { closeWhenCallerIsRefused } from './connection-end.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
+import { isRegisterUpload, serveRegisterUpload } from './register-put.ts'
 import { createUploadLocks, type UploadLock, wrongOffsetError } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]
@@ -235,11 +239,10 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     closeWhenCallerIsRefused(deps, tenant, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
-    const upload = await getUpload(deps, {
-      company_id: tenant.company_id,
-      user_id: person.id,
-      id: id.data.id
-    })
+    // an operator may bring the file of a register of another company
+    const company_id = await namedCompany(deps, request.headers['company']?.toString(), person)
+    const upload = await getUpload(deps, { company_id, user_id: person.id, id: id.data.id })
+    requireUploadScope(person, upload)
     requireTusHeaders(request)
     refuseCancelledOrLapsedUpload(upload)
     if (route === deleteUpload) {
@@ -248,7 +251,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       return answer(response, 204)
     }
     // only the call of `PUT /deposit` itself writes the upload that it created
-    if (upload.state === 'uploading' && !upload.stored) {
+    if (upload.purpose === 'deposit' && upload.state === 'uploading' && !upload.stored) {
       throw new AppError('not_found', 'No such upload')
     }
     if (route === patchUpload) {
@@ -266,8 +269,11 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
       }
-      const isDirect = isDirectUpload(request)
-      const { path } = isDirect ? putDeposit : patchUpload
+      const direct = [
+        { is: isDirectUpload, route: putDeposit, serve: serveDirectUpload },
+        { is: isRegisterUpload, route: putRegisterImport, serve: serveRegisterUpload }
+      ].find(({ is }) => is(request))
+      const { path } = direct?.route ?? patchUpload
       const { method } = request
       const id = Buffer.from(deps.random(9)).toString('base64url')
       const started = performance.now()
@@ -280,19 +286,25 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       })
       try {
         const place = await caller.place
-        if (isDirect)
-          await serveDirectUpload(deps, takeSlot, { request, response, ...caller, place })
+        if (direct) await direct.serve(deps, takeSlot, { request, response, ...caller, place })
         else await serve(request, response, { ...caller, place })
       } catch (error) {
         const expected = errorForCaller(error)
         if (!noteRefusal(error) && expected.status >= 500) {
           deps.log.error({ request: id, err: error }, 'upload failed')
         }
-        if (!isDirect) response.setHeader('tus-resumable', tusVersion)
+        if (!direct) response.setHeader('tus-resumable', tusVersion)
         await sendProblem(response, expected, id)
       }
     }
   }
+}
+
+function requireUploadScope(person: AuthenticatedCaller, { purpose }: Upload): void {
+  if (purpose === 'register') requirePermission(person, 'admin')
+  const scope = purpose === 'register' ? 'registers' : 'deposit'
+  if (!person.key || person.key.scopes.includes(scope)) return
+  throw new AppError('scope_missing', `The key needs the scope ${scope}`)
 }
 
 function requireTusHeaders({ method, headers }: IncomingMessage): void {

@@ -15,6 +15,8 @@ import {
   makeDataSource,
   makeGroup,
   makeImport,
+  makeImportedRegister,
+  makeRegisterImport,
   makeWaitingSignUp,
   requestOf,
   type Thing,
@@ -150,6 +152,12 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       await makeImport(app, 'beta.localhost', thing)
     )
   const { 'acme.localhost': acme = '', 'beta.localhost': beta = '' } = app.companies
+  const registerImports = async (thing: Parameters<typeof makeRegisterImport>[2]) =>
+    idsOf(
+      await makeRegisterImport(app.owner, acme, thing),
+      await makeRegisterImport(app.owner, suspended, thing),
+      await makeRegisterImport(app.owner, beta, thing)
+    )
   const { foreigner } = people
   const companyKey = { isCompanys: true, company: suspended }
   const things: ThingIds = {
@@ -191,6 +199,14 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     import: await imports('import'),
     'checked import': await imports('checked import'),
     'done import': await imports('done import'),
+    register: idsOf(
+      await makeImportedRegister(app.owner, acme),
+      await makeImportedRegister(app.owner, suspended),
+      await makeImportedRegister(app.owner, beta)
+    ),
+    'register import': await registerImports('register import'),
+    'checked register import': await registerImports('checked register import'),
+    'done register import': await registerImports('done register import'),
     company: idsOf(acme, suspended, beta),
     'audit entry': idsOf(
       own['audit entry'],

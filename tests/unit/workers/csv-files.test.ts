@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import type { CsvDialect } from '../../../src/core/csv/dialect.ts'
 import { delimiters } from '../../../src/core/csv/dialect.ts'
 import { type Encoding, encodeText } from '../../../src/core/csv/encodings.ts'
+import { readRows } from '../../../src/core/csv/rows.ts'
 import { encodeCsv } from '../../../src/core/csv/writer.ts'
 import {
   countRowsAndFaults,
   createRowRangeReader,
   inspectFile
 } from '../../../src/workers/csv-files.ts'
-import { readRows } from '../../../src/workers/csv-rows.ts'
 import { runCount } from '../../helpers/soak.ts'
 
 const plain: CsvDialect = {

@@ -9,7 +9,7 @@ import {
   getTenantOnPrimaryHost,
   readPrimaryOrOldestHost
 } from '../../domain/companies/served-hosts.ts'
-import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
+import type { CompanyId, Deps, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type ApiContext, authenticatedCaller } from './context.ts'
@@ -25,12 +25,7 @@ export async function checkAndSetAdministeredCompany(
   by: AuthenticatedCaller
 ): Promise<void> {
   if (!isCompanyAdministrationCall(route)) return
-  const header = c.req.header('company')
-  if (header !== undefined) requirePermission(by, 'admin')
-  const named = Id.safeParse(header).data
-  if (header !== undefined && named === undefined) {
-    throw invalidFieldError('company', { rule: 'format', detail: 'the id of a company' })
-  }
+  const named = readNamedCompany(c.req.header('company'), by)
   // a malformed id of the path is refused with the input
   const ofPath = hasCompanyIdInPath(route) ? Id.safeParse(c.req.param('id')).data : undefined
   if (named && ofPath && named !== ofPath) {
@@ -38,6 +33,23 @@ export async function checkAndSetAdministeredCompany(
   }
   const wanted = ofPath ?? named ?? by.company_id
   c.set('acting', await requireAdministeredCompany(c.get('deps'), by, wanted))
+}
+
+/** For calls outside Hono. By default, the company is the caller's own. */
+export async function namedCompany(
+  deps: Pick<Deps, 'db'>,
+  header: string | undefined,
+  by: AuthenticatedCaller
+): Promise<CompanyId> {
+  return requireAdministeredCompany(deps, by, readNamedCompany(header, by) ?? by.company_id)
+}
+
+function readNamedCompany(header: string | undefined, by: AuthenticatedCaller): string | undefined {
+  if (header === undefined) return undefined
+  requirePermission(by, 'admin')
+  const named = Id.safeParse(header)
+  if (named.success) return named.data
+  throw invalidFieldError('company', { rule: 'format', detail: 'the id of a company' })
 }
 
 /** Throws for an endpoint that administers no company, like the functions below. */

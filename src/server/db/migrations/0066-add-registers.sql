@@ -20,14 +20,16 @@ update data_source set register_id = translate(
 alter table data_source alter column register_id set not null;
 create unique index data_source_register on data_source (register_id);
 
--- The rows of one import, in the order of its file. It is written once and never changes.
+-- The rows of one import, in the order of its file. Once checked, it never changes.
 create table register_segment (
   company_id uuid not null,
   source_id uuid not null,
   number integer not null,
   rows integer not null,
-  -- of the tree over the hashes of its rows
+  -- of the tree over the hashes of its rows; empty while they are read
   root bytea not null,
+  -- its rows, because no version keeps them any more
+  erased boolean not null default false,
   primary key (company_id, source_id, number),
   foreign key (company_id, source_id) references data_source (company_id, id) on delete cascade
 );
@@ -107,7 +109,7 @@ create table register_row (
   company_id uuid not null,
   source_id uuid not null,
   segment integer not null,
-  -- its place in the segment, from 0
+  -- its number in the file; the leaves of the segment's tree are in this order
   number integer not null,
   tag bytea not null,
   -- a keyed hash of the key and the shown values, by which a check sees that a row is unchanged

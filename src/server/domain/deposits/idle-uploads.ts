@@ -30,6 +30,7 @@ export async function releaseIdleUploadReservations(
       .select('id')
       .where('state', '=', 'uploading')
       .where('released', '=', 0)
+      .where('purpose', '=', 'deposit')
       // an upload of `PUT /deposit` cannot be continued, so it ends as a whole instead
       .where('stored', 'is not', null)
       .where('active_at', '<', before)
@@ -69,7 +70,11 @@ export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Prom
       .where(either =>
         either.or([
           either('active_at', '<', before),
-          either.and([either('stored', 'is', null), either('active_at', '<', directBefore)])
+          either.and([
+            either('stored', 'is', null),
+            either('purpose', '=', 'deposit'),
+            either('active_at', '<', directBefore)
+          ])
         ])
       )
       .orderBy('active_at')

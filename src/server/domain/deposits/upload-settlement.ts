@@ -90,7 +90,7 @@ export async function postponeDepositCreation(
 async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
   return inCompany(deps.db, company_id, async tx => {
     const claimed = await takeNextLease(tx, settling, deps.clock(), {
-      where: sql`state = 'received'`,
+      where: sql`state = 'received' and purpose = 'deposit'`,
       orderBy: sql`created_at`,
       set: { attempts: sql`attempts + 1` }
     })

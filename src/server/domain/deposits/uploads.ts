@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
 import { selectById, updateById } from '../../db/company-queries.ts'
@@ -10,12 +11,16 @@ import {
   releaseReservation,
   reserveReleasedStorage
 } from '../limits/quotas.ts'
+import { beginReading, endImportWithoutFile } from '../registers/register-uploads.ts'
 import { encryptDigest } from './upload-digests.ts'
 
 /** With `request_…` columns of its request (entry of the history). */
 export interface Upload {
   company_id: CompanyId
   id: string
+  purpose: 'deposit' | 'register'
+  /** Set for a register. Such an upload has no request, record, category and group. */
+  import_id: string | null
   request_id: string
   user_id: string
   category_id: string
@@ -116,6 +121,12 @@ export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer
     if (failure) throw failure.error
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
+    if (current.import_id !== null) {
+      await updateById(tx, 'upload', upload.id)
+        .set({ ...noWriter, state: 'received' })
+        .execute()
+      return beginReading(tx, deps, current.import_id)
+    }
     const sealed = sha256 && encryptDigest(deps.keys, upload, sha256)
     await updateById(tx, 'upload', upload.id)
       .set({ ...noWriter, state: 'received', ...(sealed && { original: sealed, stored: sealed }) })
@@ -189,6 +200,10 @@ export async function endUploadWithoutDeposit(
   state: 'cancelled' | 'lapsed' | 'failed' | 'rejected',
   code: ErrorCode
 ): Promise<void> {
+  if (upload.import_id !== null) {
+    await markUploadSettled(tx, upload)
+    return endImportWithoutFile(tx, upload.import_id, { isFailure: state === 'failed' })
+  }
   const held = reservedQuotaOf(upload)
   await releaseReservation(tx, held)
   if (state === 'failed') await addFailedDepositToStatistics(tx, held)
@@ -233,12 +248,20 @@ export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undef
   return findUpload(tx, upload.id)
 }
 
+// the bytes of a file that was read are gone, and a client need not send it again
+const stateOfRegisterUpload = sql`case upload.state
+  when 'uploading' then 'uploading' when 'received' then 'queued'
+  else case when exists (
+    select from register_import as import
+     where import.company_id = upload.company_id and import.id = upload.import_id
+  ) then 'done' else 'cancelled' end end`
+
 export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined> {
   const row = await selectById(tx, 'upload', id)
-    .innerJoin('request', join => joinInCompany(join, 'request.id', 'upload.request_id'))
+    .leftJoin('request', join => joinInCompany(join, 'request.id', 'upload.request_id'))
     .selectAll('upload')
     .select([
-      'request.state as request_state',
+      sql`coalesce(request.state, ${stateOfRegisterUpload})`.as('request_state'),
       'request.created_at as request_created',
       'request.facts as request_facts'
     ])

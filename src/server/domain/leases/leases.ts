@@ -3,7 +3,7 @@ import { processRunsCondition } from '../../db/processes.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 
-type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
+type LeasedTable = 'upload' | 'mail' | 'company' | 'import' | 'register_import'
 
 /**
  * A lease is the right of one process to work on a row until a certain time. The process renews it

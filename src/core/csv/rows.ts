@@ -1,12 +1,7 @@
 import Papa, { type ParseError } from 'papaparse'
-import { unescapeFormulas } from '../core/csv/cells.ts'
-import {
-  type CsvDialect,
-  maxColumns,
-  maxSeparatorLine,
-  withoutSeparatorLine
-} from '../core/csv/dialect.ts'
-import { createDecoder } from '../core/csv/encodings.ts'
+import { unescapeFormulas } from './cells.ts'
+import { type CsvDialect, maxColumns, maxSeparatorLine, withoutSeparatorLine } from './dialect.ts'
+import { createDecoder } from './encodings.ts'
 
 export interface RowBatch {
   first: number
@@ -16,6 +11,8 @@ export interface RowBatch {
   unclosed?: number
   /** A row with more than 1,000 cells, which is not read. No batch follows. */
   wide?: number
+  /** A row that does not end within `maxRowText`, perhaps for an `unclosed` quote. The last batch. */
+  endless?: number
 }
 
 // the members of Papa's parse result that are used here
@@ -34,7 +31,8 @@ export const csvPieceBytes = 10 * 1024 * 1024
 export async function* readRows(
   file: Blob,
   dialect: CsvDialect,
-  bytesAtOnce = csvPieceBytes
+  bytesAtOnce = csvPieceBytes,
+  maxRowText = Number.POSITIVE_INFINITY
 ): AsyncGenerator<RowBatch, void> {
   const isMixed = dialect.newline === 'mixed'
   const newline = dialect.newline === 'mixed' ? '\n' : dialect.newline
@@ -64,6 +62,13 @@ export async function* readRows(
     if (isLast && data.at(-1)?.join('') === '' && data.at(-1)?.length === 1) data.pop()
     yield { first, rows: data.map(row => cleanRow(row, isMixed)), ...faults(first, data, errors) }
     first += data.length
+    if (rest.length > maxRowText) {
+      // as: see `Parsed`
+      const { errors: open } = parser.parse(rest, 0, false) as Parsed
+      const isUnclosed = open.some(({ code }) => code === 'MissingQuotes')
+      yield { first, rows: [], malformed: [], endless: first, ...(isUnclosed && { unclosed: first }) }
+      return
+    }
   }
 }
 

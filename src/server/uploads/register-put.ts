@@ -1,0 +1,170 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AppError } from '../../contract/kit/errors.ts'
+import { putRegisterImport } from '../../contract/register-imports.ts'
+import { registerLimits } from '../../contract/registers.ts'
+import { namedCompany } from '../api/kit/administered-company.ts'
+import {
+  admitCaller,
+  bearerToken,
+  parseIdempotencyKey,
+  parseInput,
+  parseQueryFields
+} from '../api/kit/admission.ts'
+import type { CallPlace } from '../api/kit/context.ts'
+import {
+  completeUpload,
+  discardIncompleteUpload,
+  getUpload,
+  type Upload
+} from '../domain/deposits/uploads.ts'
+import type { Deps, Tenant } from '../domain/deps.ts'
+import {
+  type BodyToImport,
+  beginBodyImport,
+  forgetBodyImport
+} from '../domain/registers/body-imports.ts'
+import { getRegisterImport } from '../domain/registers/register-imports.ts'
+import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
+import { readBody, writeBody } from './body-writer.ts'
+import type { TakeUploadSlot } from './concurrent-uploads.ts'
+import { closeWhenCallerIsRefused } from './connection-end.ts'
+
+const route = /^\/data_source\/([^/?]*)\/import(?:\?|$)/
+// a call without a byte for this long counts as broken off
+const deadMs = 60_000
+
+export function isRegisterUpload({ method, url }: IncomingMessage): boolean {
+  return method === 'PUT' && route.test(url ?? '')
+}
+
+interface RegisterCall {
+  request: IncomingMessage
+  response: ServerResponse
+  tenant: Tenant
+  address: string
+  place: CallPlace
+}
+
+/** `curl -T list.csv`: the body is imported with the columns of the last import. */
+export async function serveRegisterUpload(
+  deps: Deps,
+  takeSlot: TakeUploadSlot,
+  call: RegisterCall
+): Promise<void> {
+  const { request, response } = call
+  const body = await readCall(deps, call)
+  const made = await begin(deps, body)
+  const upload = await getUpload(deps, {
+    company_id: body.company_id,
+    user_id: body.by.id,
+    id: made.upload_id
+  })
+  const freeSlot = takeSlot(upload)
+  try {
+    askForBody(call)
+    if (made.replayed) {
+      response.setHeader('idempotent-replayed', 'true')
+      await call.place.outside(async () => {
+        for await (const _ of readBody(request));
+      })
+    } else await receive(deps, call, body, made, upload)
+  } finally {
+    freeSlot()
+  }
+  const found = await getRegisterImport(deps, { ...body, importId: made.id })
+  response.writeHead(202, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(putRegisterImport.message.parse(found)))
+}
+
+async function readCall(
+  deps: Deps,
+  { request: { headers, url = '' }, response, tenant, address }: RegisterCall
+): Promise<BodyToImport> {
+  const token = bearerToken(headers.authorization)
+  const by = await admitCaller(deps, tenant, putRegisterImport, token, { address })
+  closeWhenCallerIsRefused(deps, tenant, by, response)
+  const company_id = await namedCompany(deps, headers['company']?.toString(), by)
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
+  const id = decodedId(pathname)
+  const input = parseInput(putRegisterImport, { ...parseQueryFields(searchParams), id })
+  if (headers['content-encoding'] !== undefined) {
+    throw new AppError('unsupported_media_type', 'The body must be the plain bytes of the file')
+  }
+  const length = headers['content-length']
+  if (length === undefined) {
+    throw new AppError('length_required', 'Content-Length must say how many bytes will come')
+  }
+  const bytes = Number(length)
+  if (bytes > registerLimits.bytes) {
+    throw new AppError('import_too_large', `A file has at most ${registerLimits.bytes} bytes`)
+  }
+  if (bytes === 0) throw new AppError('file_empty', 'The body is empty')
+  const key = parseIdempotencyKey(headers['idempotency-key']?.toString())
+  if (key === undefined) {
+    throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
+  }
+  const { mode, run, skip_refused } = input
+  return {
+    ...{ company_id, by, id: input.id, mode, bytes, key, actor: apiKeyOrPersonIdOf(by) },
+    file_name: `${mode}.csv`,
+    run: run === 'true' ? { skip_refused: skip_refused === 'true' } : undefined
+  }
+}
+
+function decodedId(pathname: string): string {
+  const [, id = ''] = route.exec(pathname) ?? []
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+async function begin(deps: Deps, body: BodyToImport) {
+  for (;;) {
+    const made = await beginBodyImport(deps, body)
+    if (!made.replayed) return made
+    const who = { company_id: body.company_id, user_id: body.by.id, id: made.upload_id }
+    const upload = await getUpload(deps, who)
+    if (upload.state !== 'uploading') return made
+    if (deps.clock().getTime() - upload.active_at.getTime() < deadMs) {
+      throw new AppError('idempotency_in_flight', 'The same call is still running', {
+        retryAfter: 5
+      })
+    }
+    await abandon(deps, body, made, upload)
+  }
+}
+
+async function receive(
+  deps: Deps,
+  call: RegisterCall,
+  body: BodyToImport,
+  made: { id: string; upload_id: string },
+  upload: Upload
+): Promise<void> {
+  try {
+    await deps.blobs.prepareStaging(upload.company_id)
+    const path = deps.blobs.stagingFile(upload)
+    const { size } = upload
+    const end = await call.place.outside(() => writeBody(call.request, { path, offset: 0, size }))
+    if (end !== size) throw new Error('the body has another length than it said')
+    await completeUpload(deps, upload)
+  } catch (error) {
+    await abandon(deps, body, made, upload)
+    throw error
+  }
+}
+
+async function abandon(
+  deps: Deps,
+  body: BodyToImport,
+  made: { id: string; upload_id: string },
+  upload: Upload
+): Promise<void> {
+  await discardIncompleteUpload(deps, upload, 'cancelled', tx => forgetBodyImport(tx, body, made))
+}
+
+function askForBody({ request, response }: RegisterCall): void {
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+}

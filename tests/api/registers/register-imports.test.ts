@@ -1,0 +1,435 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDataSource, getDataSource } from '../../../src/contract/data-sources.ts'
+import {
+  createRegisterImport,
+  deleteRegisterImport,
+  getRegisterImport,
+  listRefusedRows,
+  listRegisterImports,
+  type RegisterImport,
+  runRegisterImport,
+  undoRegisterImport
+} from '../../../src/contract/register-imports.ts'
+import type { RegisterColumn } from '../../../src/contract/registers.ts'
+import { inCompany } from '../../../src/server/db/scope.ts'
+import { openRow } from '../../../src/server/domain/registers/register-rows.ts'
+import { countRegisterRows } from '../../../src/server/domain/registers/register-versions.ts'
+import { workOnRegisters } from '../../../src/server/domain/registers/register-work.ts'
+import { deleteExpiredRowsJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { makeApiKey } from '../../helpers/cases.ts'
+import { makeAdmins } from '../../helpers/matrix.ts'
+import { diplomaColumns, fileColumns } from '../../helpers/registers.ts'
+
+const dialect = {
+  delimiter: ',',
+  encoding: 'utf-8',
+  newline: '\n',
+  has_header: true,
+  first_row: 1
+} as const
+
+let app: TestApp
+let ada: TestPerson
+beforeAll(async () => {
+  app = await makeApp({ runsImports: true, sendsMails: false })
+  ada = await app.signUp()
+  await makeAdmins(app.owner)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+async function makeSource(): Promise<string> {
+  return (await ada.call(createDataSource, { name: `Register ${randomUUID()}` })).id
+}
+
+interface Options {
+  mode?: RegisterImport['mode']
+  columns?: RegisterColumn[]
+  encoding?: string
+}
+
+async function begin(source: string, file: string | Uint8Array, options: Options = {}) {
+  const { mode = 'replace', columns = diplomaColumns, encoding = 'utf-8' } = options
+  const bytes = Buffer.from(file)
+  const made = await ada.call(createRegisterImport, {
+    ...{ id: source, mode, file_name: 'diplomas.csv', bytes: bytes.length },
+    ...{ dialect: { ...dialect, encoding }, columns }
+  })
+  return { id: source, importId: made.import.id, upload: made.upload ?? '', bytes }
+}
+
+async function check(source: string, file: string | Uint8Array, options: Options = {}) {
+  const { upload, bytes, ...ids } = await begin(source, file, options)
+  expect((await app.patch(ada, upload, bytes)).status).toBe(204)
+  return settled(ids)
+}
+
+async function settled(ids: { id: string; importId: string }): Promise<RegisterImport> {
+  for (let tries = 0; tries < 3000; tries++) {
+    const found = await ada.call(getRegisterImport, ids)
+    if (found.state !== 'reading') return found
+    await sleep(10)
+  }
+  throw new Error(`import ${ids.importId} is still read`)
+}
+
+async function run({ id, data_source }: RegisterImport, skip_refused = false) {
+  return ada.call(runRegisterImport, { id: data_source, importId: id, skip_refused })
+}
+
+async function undo({ id, data_source }: RegisterImport) {
+  return ada.call(undoRegisterImport, { id: data_source, importId: id })
+}
+
+/** The rows of the current version: reference and degree. */
+async function rowsOf(source: string): Promise<string[]> {
+  const keys = await app.deps.companyKeys.open(ada.company)
+  const { rows } = await app.owner.query(
+    `select r.segment, r.tag, r.sealed from register_row r join data_source s
+         on s.company_id = r.company_id and s.id = r.source_id
+      where s.id = $1 and r.segment = any (s.segments)`,
+    [source]
+  )
+  const place = { company_id: ada.company, source_id: source }
+  return rows
+    .map(({ segment, ...row }) => openRow(keys, { ...place, segment }, row).cells)
+    .map(({ number, degree }) => `${number} ${degree}`)
+    .toSorted()
+}
+
+async function storedRows(source: string): Promise<number> {
+  const { rows } = await app.owner.query(
+    'select count(*)::int as count from register_row where source_id = $1',
+    [source]
+  )
+  return rows[0].count
+}
+
+async function staged(): Promise<number> {
+  const { rows } = await app.owner.query(
+    `select count(*)::int as count from upload where purpose = 'register' and state <> 'settled'`
+  )
+  return rows[0].count
+}
+
+const header = 'number,name,born,degree\n'
+const first = `${header}D-1,Vale,2001-02-03,Physics\nD-7,Noor,2000-01-01,Law\n`
+
+test('a file is checked, run, changed, and each step can be undone', async () => {
+  const source = await makeSource()
+  const one = await check(source, first)
+  expect(one).toMatchObject({
+    state: 'checked',
+    rows: 2,
+    counts: { new: 2, changed: 0, unchanged: 0, removed: 0, refused: 0 },
+    warnings: [],
+    failure: null,
+    created_by: 'Ada Lovelace'
+  })
+  expect(await rowsOf(source)).toEqual([])
+  expect(await run(one)).toMatchObject({ state: 'done', version: 1, undoable: true })
+  expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-7 Law'])
+
+  const two = await check(
+    source,
+    `${header}D-1,vale,2001-02-03,Chemistry\nD-9,Ito,1999-12-31,Art\n`
+  )
+  expect(two.counts).toEqual({ new: 1, changed: 1, unchanged: 0, removed: 1, refused: 0 })
+  expect(await run(two)).toMatchObject({ version: 2 })
+  expect(await rowsOf(source)).toEqual(['D-1 Chemistry', 'D-9 Art'])
+
+  const added = await check(
+    source,
+    `${header}D-9,Ito,1999-12-31,Art\nD-1,Vale,2001-02-03,Music\nD-3,Roux,1998-05-05,Law\n`,
+    { mode: 'append' }
+  )
+  expect(added.counts).toEqual({ new: 1, changed: 0, unchanged: 1, removed: 0, refused: 1 })
+  await expect(run(added)).rejects.toMatchObject({ code: 'import_refused_rows' })
+  expect(await run(added, true)).toMatchObject({ version: 3 })
+  expect(await rowsOf(source)).toEqual(['D-1 Chemistry', 'D-3 Law', 'D-9 Art'])
+  const { rows: refused } = await ada.call(listRefusedRows, { id: source, importId: added.id })
+  expect(refused).toEqual([
+    { row: 2, reasons: [{ code: 'exists' }], cells: ['D-1', '', '', 'Music'] }
+  ])
+
+  const more = await check(source, `${header}D-5,Sol,1997-01-01,Law\n`, { mode: 'append' })
+  await run(more)
+  // the rows above it stay
+  expect(await undo(added)).toMatchObject({ state: 'undone', undoable: false })
+  expect(await rowsOf(source)).toEqual(['D-1 Chemistry', 'D-5 Law', 'D-9 Art'])
+  await expect(undo(two)).rejects.toMatchObject({ code: 'import_state' })
+  await undo(more)
+  expect(await rowsOf(source)).toEqual(['D-1 Chemistry', 'D-9 Art'])
+  const { current } = await ada.call(getDataSource, { id: source })
+  expect(current).toMatchObject({ number: 6, mode: 'undo', rows: 2, removed: 1 })
+})
+
+test('a file that changes nothing makes no version, and its rows are erased', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const again = await check(source, first)
+  expect(again.counts).toEqual({ new: 0, changed: 0, unchanged: 2, removed: 0, refused: 0 })
+  expect(await run(again)).toMatchObject({ state: 'done', version: null, undoable: false })
+  const { current, checked } = await ada.call(getDataSource, { id: source })
+  expect(current?.number).toBe(1)
+  expect(checked).not.toBeNull()
+  await expect.poll(() => storedRows(source), { timeout: 20_000 }).toBe(2)
+})
+
+test('a check older than the newest version cannot run', async () => {
+  const source = await makeSource()
+  const [one, two] = [
+    await check(source, first),
+    await check(source, `${header}D-2,Roux,1998-05-05,Law\n`)
+  ]
+  await run(one)
+  await expect(run(two)).rejects.toMatchObject({ code: 'import_state' })
+  await expect(run(one)).rejects.toMatchObject({ code: 'import_state' })
+  const outcomes = await Promise.allSettled([check(source, first), undo(one), undo(one)])
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+})
+
+test('each odd row is refused with its reason', async () => {
+  const source = await makeSource()
+  const odd = [
+    'D-1,Vale,2001-02-03,Physics',
+    'D-1,VALE,2001-02-03,Again',
+    ',Vale,2001-02-03,No key',
+    'D-2,Vale,2001-02-30,No day',
+    'D-3,,2001-02-03,No name',
+    'D-4,Vale,2001-02-03,Long,more',
+    'D-5,Vale,2001-02-03,NUL\0',
+    '   ',
+    `D-6,Vale,2001-02-03,${'x'.repeat(40_000)}`,
+    'D-8,Vale,2001-02-03',
+    `D-9,Vale,2001-02-03,"'=1+1"`
+  ]
+  const found = await check(source, header + odd.join('\n'))
+  expect(found).toMatchObject({ state: 'checked', rows: 10, counts: { new: 3, refused: 7 } })
+  const { rows } = await ada.call(listRefusedRows, { id: source, importId: found.id })
+  const shown = rows.map(({ row, reasons }) =>
+    [row, ...reasons.map(({ code, header: at }) => `${code} ${at ?? ''}`)].join(' ').trim()
+  )
+  expect(shown).toEqual([
+    '2 duplicate',
+    '3 required number',
+    '4 date_format born',
+    '5 required name',
+    '6 malformed',
+    '7 malformed degree',
+    '9 too_long degree'
+  ])
+  const two = await ada.call(listRefusedRows, {
+    id: source,
+    importId: found.id,
+    after: 3,
+    limit: 2
+  })
+  expect(two.rows.map(({ row }) => row)).toEqual([4, 5])
+  expect(two.next).toBe(5)
+  await run(found, true)
+  expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-8 ', 'D-9 =1+1'])
+  const csv = await app.request('api.acme.localhost', {
+    path: `/data_source/${source}/import/${found.id}/refused`,
+    headers: { authorization: `Bearer ${ada.token}` }
+  })
+  const lines = csv.body.toString().split('\r\n')
+  expect(lines[0]).toBe('\uFEFFnumber,name,born,degree,row,reasons')
+  expect(lines[3]).toBe('D-2,Vale,2001-02-30,No day,4,born: date_format')
+})
+
+const sha = (text: string) => createHash('sha256').update(text).digest('hex')
+
+test('a list of fingerprints takes them as programs write them', async () => {
+  const source = await makeSource()
+  const file = `title,sha256\nOne,${sha('1').toUpperCase()}\nTwo,SHA256:${sha('2')}\nThree,abc\n`
+  const found = await check(source, file, { columns: fileColumns })
+  expect(found.counts).toMatchObject({ new: 2, refused: 1 })
+  expect(found.warnings).toEqual([])
+})
+
+test('references that count upwards are warned of where no second detail is asked', async () => {
+  const source = await makeSource()
+  const columns = diplomaColumns.filter(({ use }) => use !== 'check')
+  const rows = Array.from({ length: 30 }, (_, at) => `D-${at + 100},x,y,z`).join('\n')
+  const found = await check(source, header + rows, { columns })
+  expect(found.warnings).toEqual(['counting_references', 'no_check_column'])
+})
+
+test.each([
+  ['file_empty', '\n\n'],
+  ['file_empty', header],
+  ['encoding_unknown', Buffer.from('504b0304000000000000', 'hex')],
+  ['quote_unclosed', `${header}D-1,"Vale,2001-02-03,Physics\n${'x,y\n'.repeat(1_000_000)}`],
+  ['row_too_long', `${header}D-1,Vale,2001-02-03,${'x'.repeat(5_000_000)}`],
+  ['too_many_columns', `${header}${','.repeat(10_000_000)}`],
+  ['column_missing', 'number,name,born\nD-1,Vale,2001-02-03\n']
+])('a file is refused as a whole: %s', async (code, file) => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const found = await check(source, file)
+  expect(found).toMatchObject({ state: 'failed', failure: { code }, counts: null })
+  await expect(run(found)).rejects.toMatchObject({ code: 'import_state' })
+  expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-7 Law'])
+  await expect.poll(() => storedRows(source), { timeout: 20_000 }).toBe(2)
+  expect(await staged()).toBe(0)
+})
+
+test('old letters are read, and a mark decides', async () => {
+  const source = await makeSource()
+  const old = Buffer.from(`${header}D-1,Vale,2001-02-03,Été\n`, 'latin1')
+  await run(await check(source, old, { encoding: 'windows-1252' }))
+  expect(await rowsOf(source)).toEqual(['D-1 Été'])
+  const wide = Buffer.from(`\uFEFF${header}D-1,Vale,2001-02-03,Été\n`, 'utf16le')
+  expect((await check(source, wide)).counts).toMatchObject({ unchanged: 1 })
+  const wrong = await check(source, old)
+  expect(wrong.counts).toMatchObject({ refused: 1, removed: 1 })
+  expect((await check(source, header, { encoding: 'klingon' })).failure).toEqual({
+    code: 'encoding_unknown'
+  })
+})
+
+test('a cancelled import and a lapsed upload leave nothing', async () => {
+  const source = await makeSource()
+  const [sent, cancelled, lapsed] = [
+    await check(source, first),
+    await begin(source, first),
+    await begin(source, first)
+  ]
+  await ada.call(deleteRegisterImport, { id: source, importId: sent.id })
+  await expect.poll(() => storedRows(source), { timeout: 20_000 }).toBe(0)
+  expect((await app.tus(ada, 'DELETE', cancelled.upload)).status).toBe(204)
+  expect((await app.tus(ada, 'HEAD', cancelled.upload)).status).toBe(409)
+  app.wait(25 * 3_600)
+  await endIdleUploadsJob(app.deps).run(() => false, true)
+  expect((await app.tus(ada, 'HEAD', lapsed.upload)).status).toBe(409)
+  expect(await ada.call(listRegisterImports, { id: source })).toEqual([])
+  expect(await staged()).toBe(0)
+})
+
+test('the rows of a company are bounded, and old versions make room', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  await run(await check(source, `${header}D-2,Roux,1998-05-05,Law\n`))
+  const used = await inCompany(app.deps.db, ada.company, countRegisterRows)
+  const { settings } = app.deps
+  const usual = settings.bounds
+  settings.bounds = { ...usual, registerRows: used }
+  const full = await check(source, `${header}D-3,Roux,1998-05-05,Law\n`)
+  settings.bounds = { ...usual, registerRows: 1 }
+  const none = await check(source, first)
+  settings.bounds = usual
+  expect(full.state).toBe('checked')
+  expect(none.failure).toEqual({ code: 'too_many_register_rows' })
+  await expect.poll(() => storedRows(source), { timeout: 20_000 }).toBe(2)
+})
+
+test('rows of old versions are erased after 30 days, and imports are forgotten', async () => {
+  const source = await makeSource()
+  const one = await run(await check(source, first))
+  const two = await run(await check(source, `${header}D-2,Roux,1998-05-05,Law\n`))
+  app.wait(31 * 86_400)
+  expect(await storedRows(source)).toBe(3)
+  await deleteExpiredRowsJob(app.deps).run(() => false, true)
+  while (await workOnRegisters(app.deps, ada.company, () => false));
+  expect(await storedRows(source)).toBe(1)
+  for (const { id: importId } of [one, two])
+    await expect(ada.call(getRegisterImport, { id: source, importId })).rejects.toMatchObject({
+      code: 'not_found'
+    })
+})
+
+test('nothing of a row is in the clear, and its upload is charged to nobody', async () => {
+  const source = await makeSource()
+  const secret = randomUUID()
+  const found = await check(
+    source,
+    `${header}${secret},n${secret},2001-02-03,s${secret}\n,${secret},,\n`
+  )
+  await run(found, true)
+  const { rows: tables } = await app.owner.query(
+    `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
+  )
+  for (const { relname } of tables) {
+    const { rows } = await app.owner.query(
+      `select 1 from "${relname}" as t where t::text like $1 or t::text like $2 limit 1`,
+      [`%${secret}%`, `%${Buffer.from(secret).toString('hex')}%`]
+    )
+    expect({ relname, rows }).toEqual({ relname, rows: [] })
+  }
+  const { rows } = await app.owner.query('select count(*)::int as count from request')
+  expect(rows[0].count).toBe(0)
+})
+
+test('processes that race read a file once', async () => {
+  const source = await makeSource()
+  const { upload, bytes, ...ids } = await begin(source, first)
+  await app.patch(ada, upload, bytes)
+  const others = await Promise.all(
+    [1, 2, 3].map(() => workOnRegisters(app.deps, ada.company, () => false))
+  )
+  expect(others).toHaveLength(3)
+  const found = await settled(ids)
+  expect(found.counts).toMatchObject({ new: 2 })
+  const { rows } = await app.owner.query(
+    'select segment, attempts from register_import where id = $1',
+    [found.id]
+  )
+  expect(rows).toEqual([{ segment: 1, attempts: 1 }])
+})
+
+test('a key of the company imports, and an operator for another company', async () => {
+  const source = await makeSource()
+  const { key } = await makeApiKey(app, ada, { isCompanys: true, scopes: ['registers'] })
+  const call = (path: string, method: string, body?: object, headers = {}) =>
+    app.request('api.acme.localhost', {
+      path,
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body ? { body: Buffer.from(JSON.stringify(body)) } : {})
+    })
+  const created = await call(`/data_source/${source}/import`, 'POST', {
+    ...{ mode: 'replace', file_name: 'a.csv', bytes: first.length, dialect },
+    columns: diplomaColumns
+  })
+  expect(created.status).toBe(201)
+  const { upload } = JSON.parse(created.body.toString())
+  const sent = await app.patch({ ...ada, token: key }, upload, Buffer.from(first))
+  expect(sent.status).toBe(204)
+})
+
+test('the body of one call is imported, checked and run, and the same call again does nothing', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const put = (key: string, body: string, query: Record<string, string> = {}) =>
+    app.request('api.acme.localhost', {
+      method: 'PUT',
+      path: `/data_source/${source}/import?${new URLSearchParams({ mode: 'replace', ...query })}`,
+      headers: {
+        authorization: `Bearer ${ada.token}`,
+        'idempotency-key': key,
+        'content-length': String(Buffer.byteLength(body))
+      },
+      body: Buffer.from(body)
+    })
+  // the columns are found by their headers
+  const moved = 'born,degree,number,name\n2001-02-03,Physics,D-1,Vale\n1998-05-05,Art,D-2,Roux\n'
+  const key = randomUUID()
+  const sent = await put(key, moved, { run: 'true' })
+  expect(sent.status).toBe(202)
+  const { id: importId } = JSON.parse(sent.body.toString())
+  await expect
+    .poll(async () => (await ada.call(getRegisterImport, { id: source, importId })).state, {
+      timeout: 20_000
+    })
+    .toBe('done')
+  expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-2 Art'])
+  const again = await put(key, moved, { run: 'true' })
+  expect(again.headers['idempotent-replayed']).toBe('true')
+  expect(JSON.parse(again.body.toString())).toMatchObject({ id: importId, version: 2 })
+  const odd = await put(randomUUID(), `${header},x,y,z\n`, { run: 'true' })
+  const stopped = await settled({ id: source, importId: JSON.parse(odd.body.toString()).id })
+  expect(stopped).toMatchObject({ state: 'checked', counts: { refused: 1 } })
+})
