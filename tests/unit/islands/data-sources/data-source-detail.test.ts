@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import type { ComponentType } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { DataSource, RegisterVersion } from '../../../../src/contract/data-sources.ts'
 import { errorCodes } from '../../../../src/contract/kit/errors.ts'
@@ -11,6 +12,9 @@ import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 import { renderIsland, type } from '../../../helpers/islands.ts'
 
+// as: `renderIsland` gives them their language and words
+const Detail = DataSourceDetail as ComponentType<object>
+const List = DataSourceList as ComponentType<object>
 const id = '0199f2a0-0000-7000-8000-000000000001'
 const company = '0199f2a0-0000-7000-8000-00000000000c'
 const labels = (en: string, fr: string) => ({ en, fr })
@@ -118,7 +122,7 @@ afterEach(async () => {
 })
 
 async function open(locale: 'en' | 'fr' = 'en') {
-  island = renderIsland(DataSourceDetail, {}, locale)
+  island = renderIsland(Detail, {}, locale)
   const { place } = island
   await vi.waitFor(() => {
     expect(place.querySelector('[data-version="12"]')).not.toBeNull()
@@ -154,7 +158,7 @@ test('says the columns in French', async () => {
 
 test('shows strangers nothing while no category that everyone can verify names it', async () => {
   categories = []
-  island = renderIsland(DataSourceDetail, {})
+  island = renderIsland(Detail, {})
   await vi.waitFor(() => expect(textOf('register-strangers')).toContain('Nothing: no category'))
   expect(textOf('register-categories')).toContain('No category uses this register yet')
 })
@@ -203,7 +207,7 @@ test('is not deleted while categories use it, and names them', async () => {
 
 test('the list shows version, rows, last check and categories of each source', async () => {
   $route.open(`/en/admin/${company}/data_sources`)
-  island = renderIsland(DataSourceList, {})
+  island = renderIsland(List, {})
   const row = () => island?.place.querySelector('tbody tr')?.textContent
   await vi.waitFor(() => expect(row()).toContain('Diplomas'))
   expect(row()).toContain('CSV file')
