@@ -88,7 +88,7 @@ export const ProcessedRequest = z.object({
     })
   ),
   // of a verification, how many of its documents each register lists
-  registers: z.optional(z.array(z.object({ id: z.uuid(), found: z.number() })))
+  registers: z.optional(z.array(z.object({ id: z.uuid(), name: z.string(), found: z.number() })))
 })
 export type ProcessedRequest = z.infer<typeof ProcessedRequest>
 

@@ -29,7 +29,7 @@ import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import type { TenantCache } from './domain/companies/served-hosts.ts'
-import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
+import { createVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/events/event-streams.ts'
 import {
@@ -108,7 +108,7 @@ export function createApp(
   mountDeposits(app)
   mountDepositBatch(app)
   mountRequests(app, createEventStreams(deps))
-  mountVerifications(app, createFingerprintVerifier(deps))
+  mountVerifications(app, createVerifier(deps))
   mountCspReports(app)
   mountSetup(app)
   mountHealth(app)

@@ -1,6 +1,6 @@
 import { AppError, asAppError } from '../contract/kit/errors.ts'
 import { maxFingerprintsSignedOut } from '../contract/kit/limits.ts'
-import type { VerificationResult } from '../contract/verifications.ts'
+import type { AskedSource, OfferedSource, VerificationResult } from '../contract/verifications.ts'
 import {
   findFingerprints,
   type NamedFingerprint,
@@ -18,7 +18,7 @@ export type VerificationState =
   | { step: 'hashing'; percent: number }
   | { step: 'asking' }
   | { step: 'stopped' }
-  | { step: 'done'; answer: VerificationResult }
+  | { step: 'done'; answer: VerificationResult; sources: readonly AskedSource[] }
   | { step: 'failed'; error: AppError }
 
 export interface Verification {
@@ -26,11 +26,18 @@ export interface Verification {
   /** Files that were dropped or pasted together have the same number. */
   batch: number
   /** The `name` of a fingerprint is the file name in the pasted list, if any. */
-  subject: 'file' | 'fingerprint'
+  subject: 'file' | 'fingerprint' | 'reference'
   name: string | undefined
   size: number | undefined
   sha256: string | undefined
+  reference?: ReferenceInput
   state: VerificationState
+}
+
+export interface ReferenceInput {
+  data_source: string
+  reference: string
+  fields: string[]
 }
 
 export interface VerificationPause {
@@ -112,6 +119,18 @@ export function startVerifyingFingerprintsIn(text: string): PastedFingerprints {
   return read
 }
 
+/** Verifies by what is known of an entry of a register. Returns when there is a result or an error. */
+export async function verifyReference(input: ReferenceInput): Promise<void> {
+  const name = withoutDirectionControls(input.reference)
+  const known = { subject: 'reference', name, size: undefined, sha256: undefined } as const
+  await run(addBatch([{ ...known, reference: input }]))
+}
+
+/** Returns the registers in which the person may look up without a file. */
+export function listOfferedSources(): Promise<OfferedSource[]> {
+  return api('listOfferedSources', {})
+}
+
 function addBatch(given: readonly Omit<Verification, 'id' | 'batch' | 'state'>[]): Verification[] {
   lastBatch += 1
   const batch = given.map((known): Verification => {
@@ -191,12 +210,13 @@ function itemLimit(): number {
 
 interface Question {
   id: number
-  sha256: string
+  item: { sha256: string } | ReferenceInput
 }
 
 // an error is recorded; a verification that was stopped or removed has none
-async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {
-  if (sha256) return { id, sha256 }
+async function fingerprint({ id, sha256, reference }: Verification): Promise<Question | undefined> {
+  if (reference) return { id, item: reference }
+  if (sha256) return { id, item: { sha256 } }
   const file = files.get(id)
   if (!file) return undefined
   if (file.size === 0) {
@@ -212,7 +232,7 @@ async function fingerprint({ id, sha256 }: Verification): Promise<Question | und
     })
     if (stop.signal.aborted) return undefined
     change(id, { sha256, state: { step: 'waiting' } })
-    return { id, sha256 }
+    return { id, item: { sha256 } }
   } catch (error) {
     if (!stop.signal.aborted) fail(id, asAppError(error, 'A check failed'))
     return undefined
@@ -236,13 +256,15 @@ async function askAll(group: readonly Question[]): Promise<AppError | undefined>
       continue
     }
     failures += 1
-    const ms = pauseAfter(error, failures)
+    // a person decides whether to guess again
+    const isReference = left.some(({ item }) => 'reference' in item)
+    const ms = isReference && error.status === 429 ? undefined : pauseAfter(error, failures)
     if (ms !== undefined) {
       await pause(error, ms)
       continue
     }
     for (const { id } of left) fail(id, error)
-    return error.status === 429 || error.status === 401 ? error : undefined
+    return (error.status === 429 && !isReference) || error.status === 401 ? error : undefined
   }
 }
 
@@ -278,12 +300,12 @@ function pause(error: AppError, ms: number): Promise<void> {
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
-    const asked = group.map(({ sha256 }) => ({ sha256 }))
-    const { items, request_id } = await api('verify', { items: asked })
+    const asked = group.map(({ item }) => item)
+    const { items, sources, request_id } = await api('verify', { items: asked })
     if (request_id) rememberFileNames(request_id, namesOf(group))
-    for (const { id, sha256 } of group) {
-      const answer = items.find(item => item.sha256 === sha256)
-      if (answer) settle(id, answer)
+    for (const [index, { id }] of group.entries()) {
+      const answer = items[index]
+      if (answer) settle(id, answer, sources)
       else fail(id, new AppError('unexpected_answer', 'A fingerprint without an answer'))
     }
     return undefined
@@ -296,13 +318,15 @@ async function ask(group: readonly Question[]): Promise<AppError | undefined> {
 }
 
 function namesOf(group: readonly Question[]): string[] {
-  const names = new Map($verifications.get().map(({ id, name }) => [id, name]))
+  // references are stored nowhere
+  const named = $verifications.get().filter(({ subject }) => subject !== 'reference')
+  const names = new Map(named.map(({ id, name }) => [id, name]))
   return group.flatMap(({ id }) => names.get(id) ?? [])
 }
 
-function settle(id: number, answer: VerificationResult): void {
+function settle(id: number, answer: VerificationResult, sources: readonly AskedSource[]): void {
   files.delete(id)
-  change(id, { state: { step: 'done', answer } })
+  change(id, { state: { step: 'done', answer, sources } })
 }
 
 function fail(id: number, error: AppError): void {

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { RegisterColumn } from '../../src/contract/registers.ts'
-import { toCompanyId } from '../../src/server/db/scope.ts'
+import { type CompanyId, toCompanyId } from '../../src/server/db/scope.ts'
+import type { CompanySecretKeys } from '../../src/server/domain/deps.ts'
 import { keyedHashOf } from '../../src/server/domain/evidence/company-keys.ts'
 import {
   cellNamesOf,
@@ -8,7 +9,6 @@ import {
   sealRow,
   tagOfReference
 } from '../../src/server/domain/registers/register-rows.ts'
-import type { TestApp } from './app.ts'
 
 /** A diploma number, checked with last name and date of birth; shows the degree. */
 export const diplomaColumns: RegisterColumn[] = [
@@ -63,12 +63,18 @@ export const fileColumns: RegisterColumn[] = [
   { index: 1, header: 'title', use: 'shown', shown: true, labels: { en: 'Title', fr: 'Titre' } }
 ]
 
+/** A test app has this form. */
+interface Service {
+  owner: { query(text: string, values: unknown[]): Promise<unknown> }
+  deps: { companyKeys: { open(company: CompanyId): Promise<CompanySecretKeys> } }
+}
+
 /**
  * Makes a data source whose first version has `rows`: cells by the index of their column. With
  * `category`, that category names the source.
  */
 export async function makeRegister(
-  app: Pick<TestApp, 'deps' | 'owner'>,
+  app: Service,
   company: string,
   {
     columns,

@@ -6,6 +6,8 @@ export const maxCategoriesInError = 50
 export const uploadChunkBytes = 8 * 1024 * 1024
 
 export const maxFingerprintsSignedOut = 20
+/** Of one call; as many as may be missing in a minute. */
+export const maxReferences = 10
 export const maxFingerprintsWhenSignedIn = 1000
 
 export const maxFilesPerDepositBatch = 50

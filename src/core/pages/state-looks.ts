@@ -1,12 +1,20 @@
 import type { SealState } from '../evidence/seal-drawing.ts'
 
 export interface StateLook {
-  color: 'good' | 'bad' | 'soft'
-  icon: 'check' | 'dashed'
+  color: 'good' | 'bad' | 'soft' | 'info' | 'warning'
+  icon: 'check' | 'dashed' | 'square' | 'alert'
   seal: SealState['kind']
   // keys of the word in the texts of each screen, which all say the same
   words: readonly string[]
 }
+
+const icons = {
+  good: 'check',
+  bad: 'dashed',
+  soft: 'dashed',
+  info: 'square',
+  warning: 'alert'
+} as const
 
 /** The states that more than one screen shows. `recorded` carries the seal. */
 export const stateLooks = {
@@ -40,6 +48,18 @@ export const stateLooks = {
     'verify.word.fingerprint_not_found',
     'verify.seal.none',
     'history.verdicts.not_found'
+  ),
+  known_to_register: look(
+    'info',
+    'even',
+    'verify.word.known_to_register',
+    'history.verdicts.known_to_register'
+  ),
+  indeterminate: look(
+    'warning',
+    'idle',
+    'verify.word.indeterminate',
+    'history.verdicts.indeterminate'
   )
 } as const satisfies Record<string, StateLook>
 export type StateWithLook = keyof typeof stateLooks
@@ -49,11 +69,19 @@ function look(
   seal: StateLook['seal'],
   ...words: readonly string[]
 ): StateLook {
-  return { color, icon: color === 'good' ? 'check' : 'dashed', seal, words }
+  return { color, icon: icons[color], seal, words }
+}
+
+const colorClasses = {
+  good: 'text-success',
+  bad: 'text-error',
+  soft: 'text-ink-soft',
+  info: 'text-info',
+  warning: 'text-warning'
 }
 
 export function stateColorClass(state: StateWithLook): string {
-  return { good: 'text-success', bad: 'text-error', soft: 'text-ink-soft' }[stateLooks[state].color]
+  return colorClasses[stateLooks[state].color]
 }
 
 export function sealOfState(state: StateWithLook, leafHash?: string): SealState {

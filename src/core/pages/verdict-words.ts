@@ -1,19 +1,46 @@
 interface AnswerLike {
-  verdict: 'authentic' | 'not_found'
+  verdict: 'authentic' | 'known_to_register' | 'not_found' | 'indeterminate'
   at: string
   findings: readonly { match: 'original' | 'stored_copy'; recorded: string; leaf_hash: string }[]
+  sources: readonly { id: string; result: 'found' | 'not_found' | 'unreachable' | 'not_asked' }[]
 }
 
-export type VerifiedSubject = 'file' | 'fingerprint'
+/** A register as it was asked. */
+interface RegisterLike {
+  id: string
+  name: string
+  at: string
+}
+
+export type VerifiedSubject = 'file' | 'fingerprint' | 'reference'
 
 /** A word, a shape and a sentence express the verdict, so that nobody has to tell colors apart. */
 export interface VerdictDescription {
-  key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
-  // when the document was recorded or else when it was verified
+  key:
+    | 'original'
+    | 'stored_copy'
+    | 'fingerprint'
+    | 'not_found'
+    | 'fingerprint_not_found'
+    | 'known_to_register'
+    | 'indeterminate'
+  sentence:
+    | 'original'
+    | 'stored_copy'
+    | 'fingerprint'
+    | 'not_found'
+    | 'fingerprint_not_found'
+    | 'reference_not_found'
+    | `listed_${VerifiedSubject}`
+    | 'indeterminate'
+  // when the document was recorded, of the version that lists it, or else when it was verified
   time: string
+  // the first register that lists it or did not reply, and how many there are
+  register: string
+  count: number
   leafHash: string | undefined
   // `adds.not_false`: sentences that follow the main one
-  adds: readonly ('not_false' | 'no_file')[]
+  adds: readonly ('not_false' | 'no_file' | 'check_fields' | 'not_a_no')[]
 }
 
 /**
@@ -21,22 +48,36 @@ export interface VerdictDescription {
  * not claim that a file is unchanged.
  */
 export function describeVerdict(
-  { verdict, at, findings }: AnswerLike,
-  subject: VerifiedSubject = 'file'
+  { verdict, at, findings, sources }: AnswerLike,
+  subject: VerifiedSubject = 'file',
+  registers: readonly RegisterLike[] = []
 ): VerdictDescription {
   const finding = findings.find(({ match }) => match === 'original') ?? findings[0]
-  if (verdict === 'not_found' || !finding) {
-    return {
-      key: subject === 'file' ? 'not_found' : 'fingerprint_not_found',
-      time: at,
-      leafHash: undefined,
-      adds: ['not_false']
+  const named = (result: 'found' | 'unreachable') =>
+    registers.filter(({ id }) => sources.some(each => each.id === id && each.result === result))
+  const none = { time: at, register: '', count: 0, leafHash: undefined }
+  switch (verdict) {
+    case 'authentic': {
+      if (!finding) break
+      const key = subject === 'fingerprint' ? 'fingerprint' : finding.match
+      const adds = subject === 'fingerprint' ? (['no_file'] as const) : []
+      const { recorded: time, leaf_hash: leafHash } = finding
+      return { ...none, key, sentence: key, time, leafHash, adds }
+    }
+    case 'known_to_register': {
+      const [first] = named('found')
+      const texts = { key: verdict, sentence: `listed_${subject}`, adds: [] } as const
+      return { ...none, ...texts, time: first?.at ?? at, register: first?.name ?? '' }
+    }
+    case 'indeterminate': {
+      const silent = named('unreachable')
+      const [first] = silent
+      const texts = { key: verdict, sentence: verdict, adds: ['not_a_no'] } as const
+      return { ...none, ...texts, register: first?.name ?? '', count: silent.length }
     }
   }
-  return {
-    key: subject === 'file' ? finding.match : 'fingerprint',
-    time: finding.recorded,
-    leafHash: finding.leaf_hash,
-    adds: subject === 'file' ? [] : ['no_file']
-  }
+  const key = subject === 'fingerprint' ? 'fingerprint_not_found' : 'not_found'
+  return subject === 'reference'
+    ? { ...none, key, sentence: 'reference_not_found', adds: ['check_fields'] }
+    : { ...none, key, sentence: key, adds: ['not_false'] }
 }

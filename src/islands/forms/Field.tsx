@@ -20,10 +20,12 @@ type Events = Pick<
 
 interface FieldProps extends Events, FieldTexts {
   name: string
-  type?: 'text' | 'email' | 'password'
+  type?: 'text' | 'email' | 'password' | 'date'
   autoComplete?: string
   inputMode?: 'numeric' | 'decimal'
   spellCheck?: boolean
+  required?: boolean
+  maxLength?: number
   mono?: boolean
   initial?: string | undefined
   /** Content inside the input at its end. */

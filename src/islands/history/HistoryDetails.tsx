@@ -21,7 +21,8 @@ import {
   requestColorClass,
   requestName,
   requestStateLabel,
-  sealStateOfRequest
+  sealStateOfRequest,
+  verifiedCounts
 } from './request-labels.ts'
 import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
@@ -156,7 +157,7 @@ interface FactsProps {
 
 function Facts({ request, deposit, category }: FactsProps) {
   const { locale, t } = useTranslation()
-  const { kind, items, reduced_from, size, media_type, leaf_hash, deposit_id } = request
+  const { kind, items, registers, reduced_from, size, media_type, leaf_hash, deposit_id } = request
   const names = useStore($verifiedFileNamesByRequest, { ssr: 'initial' }).get(request.id) ?? []
   const code = (label: string, value: string | undefined) =>
     value && (
@@ -192,8 +193,16 @@ function Facts({ request, deposit, category }: FactsProps) {
         )}
         {items && (
           <Fact label={t('history.details.counts')}>
-            {t('history.details.asked', { count: items.asked })},{' '}
-            {t('history.counts', { found: items.authentic, missing: items.not_found })}
+            {t('history.details.asked', { count: items.asked })}, {verifiedCounts(items, t)}
+          </Fact>
+        )}
+        {registers && (
+          <Fact label={t('history.details.registers')}>
+            {registers.map(({ id, name, found }) => (
+              <span key={id} className="wrap-anywhere">
+                {t('history.details.register', { name, count: found })}
+              </span>
+            ))}
           </Fact>
         )}
         {names.length > 1 && (

@@ -11,7 +11,8 @@ import {
   requestColorClass,
   requestName,
   requestStateLabel,
-  sealStateOfRequest
+  sealStateOfRequest,
+  verifiedCounts
 } from './request-labels.ts'
 
 interface RequestRowProps {
@@ -73,9 +74,7 @@ export const RequestRow = memo(
               </span>
             )}
             {items && items.asked > 1 && (
-              <span className="truncate max-sm:hidden">
-                {t('history.counts', { found: items.authentic, missing: items.not_found })}
-              </span>
+              <span className="truncate max-sm:hidden">{verifiedCounts(items, t)}</span>
             )}
             {category && <span className="truncate max-sm:hidden">{category}</span>}
             {request.code && (

@@ -20,6 +20,17 @@ export function requestName({ id, kind, name, items }: ProcessedRequest, t: Tran
   return name === undefined ? t('history.document') : withoutDirectionControls(name)
 }
 
+/** `'2 on record, 1 not on record'` */
+export function verifiedCounts(
+  { authentic, known_to_register = 0, not_found, indeterminate = 0 }: VerifiedItems,
+  t: Translate
+): string {
+  const counts = { found: authentic, listed: known_to_register, missing: not_found + indeterminate }
+  return t(known_to_register > 0 ? 'history.countsListed' : 'history.counts', counts)
+}
+
+type VerifiedItems = NonNullable<ProcessedRequest['items']>
+
 export function requestStateLabel(
   { kind, state, verdict, match }: ProcessedRequest,
   t: Translate
@@ -49,7 +60,7 @@ export function sealStateOfRequest(request: ProcessedRequest): SealState {
 function lookOf({ kind, state, verdict, match }: ProcessedRequest): StateWithLook | undefined {
   if (state === 'cancelled' || state === 'failed' || state === 'rejected') return state
   if (kind === 'verify') {
-    return verdict === 'authentic' ? (match ?? 'original') : verdict && 'not_found'
+    return verdict === 'authentic' ? (match ?? 'original') : verdict
   }
   if (state === 'uploading') return 'unfinished'
   if (state === 'queued' || state === 'processing') return 'recording'

@@ -3,6 +3,7 @@ const drawings = {
   check: 'm8 12.2 2.8 2.8L16 9.4',
   chevron: 'm9 6 6 6-6 6',
   dashed: '',
+  square: 'M4 4h16v16H4zM8.5 12h7',
   save: 'M12 4v11m0 0 4.5-4.5M12 15l-4.5-4.5M4 16v3a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-3'
 }
 type IconName = keyof typeof drawings

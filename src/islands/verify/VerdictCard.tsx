@@ -1,5 +1,5 @@
 import type { Ref } from 'react'
-import type { VerificationResult } from '../../contract/verifications.ts'
+import type { AskedSource, VerificationResult } from '../../contract/verifications.ts'
 import {
   type StateWithLook,
   sealOfState,
@@ -18,12 +18,14 @@ import { useTranslation } from '../kit/use-translation.ts'
 interface VerdictProps {
   check: Verification
   answer: VerificationResult
+  /** The registers of the whole call. */
+  sources: readonly AskedSource[]
 }
 
 export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
-  const { check, answer } = props
+  const { check, answer, sources } = props
   const { locale, t } = useTranslation()
-  const description = describeVerdict(answer, check.subject)
+  const description = describeVerdict(answer, check.subject, sources)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={description.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
@@ -48,9 +50,9 @@ export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHe
   )
 }
 
-export function VerdictMeaning({ check, answer }: VerdictProps) {
+export function VerdictMeaning({ check, answer, sources }: VerdictProps) {
   const { locale, t } = useTranslation()
-  const description = describeVerdict(answer, check.subject)
+  const description = describeVerdict(answer, check.subject, sources)
   const time = new Date(description.time)
   const { records, own, findings } = answer
   return (
@@ -78,19 +80,22 @@ export function VerdictMeaning({ check, answer }: VerdictProps) {
   )
 }
 
-export function VerdictFacts({ check, answer }: VerdictProps) {
+export function VerdictFacts({ check, answer, sources }: VerdictProps) {
   const { locale, t } = useTranslation()
   const { subject } = check
-  const description = describeVerdict(answer, subject)
+  const description = describeVerdict(answer, subject, sources)
   const { company, sha256 } = answer
   return (
     <div className="flex flex-col gap-4">
       {description.leafHash && (
         <dl className={factGrid}>
-          <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject}`, { company })}</Fact>
+          <Fact name={t('verify.proves.title')}>
+            {t(`verify.proves.${subject === 'fingerprint' ? subject : 'file'}`, { company })}
+          </Fact>
           <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
         </dl>
       )}
+      <RegisterFacts answer={answer} sources={sources} />
       <p className="text-ink-soft text-sm">
         {description.leafHash && <>{t('verify.time', { company })} </>}
         <Around text={t('verify.address', { host: marker })}>
@@ -102,9 +107,11 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
           {t('verify.details')}
         </summary>
         <dl className={`${factGrid} pt-3`}>
-          <Fact name={t('verify.fingerprint')}>
-            <Fingerprint sha256={sha256} />
-          </Fact>
+          {sha256 && (
+            <Fact name={t('verify.fingerprint')}>
+              <Fingerprint sha256={sha256} />
+            </Fact>
+          )}
           <Fact name={t('verify.checked')}>
             <time dateTime={answer.at}>{formatExactTime(new Date(answer.at), locale)}</time>
           </Fact>
@@ -112,6 +119,31 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
       </details>
     </div>
   )
+}
+
+// all registers that were asked, with the version that answered and the values that it shows
+function RegisterFacts({ answer, sources }: Omit<VerdictProps, 'check'>) {
+  const { locale, t } = useTranslation()
+  const asked = sources.flatMap(source => {
+    const found = answer.sources.find(({ id }) => id === source.id)
+    return found ? [{ ...source, ...found }] : []
+  })
+  return asked.map(({ id, name, version, at, result, values = [] }) => (
+    <dl key={id} className={factGrid} data-register={result}>
+      <Fact name={t('verify.register')}>
+        {t(`verify.registers.${result}`, {
+          name,
+          version,
+          time: formatMoment(new Date(at), locale)
+        })}
+      </Fact>
+      {values.map(({ labels, value }) => (
+        <Fact key={labels[locale]} name={labels[locale]}>
+          <bdi className="wrap-anywhere">{value}</bdi>
+        </Fact>
+      ))}
+    </dl>
+  ))
 }
 
 const factGrid = 'grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6'
@@ -126,11 +158,13 @@ export function VerdictSeal({
   small?: boolean
 }) {
   const { t } = useTranslation()
-  const { leafHash } = description
+  const { leafHash, key } = description
+  const none = key === 'known_to_register' ? 'listed' : 'none'
+  const sealLabel = leafHash ? 'record' : none
   return (
     <AnimatedSeal
       state={sealOfState(stateOfVerdict(description), leafHash)}
-      label={t(leafHash ? 'verify.seal.record' : 'verify.seal.none')}
+      label={t(`verify.seal.${sealLabel}`)}
       small={small}
       className={className}
     />
@@ -162,8 +196,9 @@ export function VerdictSentence({
   company: string
 }) {
   const { locale, t } = useTranslation()
+  const { sentence, register, count } = description
   return (
-    <Around text={t(`verify.sentence.${description.key}`, { company, time: marker })}>
+    <Around text={t(`verify.sentence.${sentence}`, { company, register, count, time: marker })}>
       <time dateTime={description.time}>{formatMoment(new Date(description.time), locale)}</time>
     </Around>
   )
@@ -177,7 +212,7 @@ function Around({ text, children }: { text: string; children: React.ReactNode })
   return (
     <>
       {before}
-      {children}
+      {after !== undefined && children}
       {after}
     </>
   )

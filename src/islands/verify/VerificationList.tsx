@@ -52,8 +52,8 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
   const { state } = check
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
-    const { answer } = state
-    const description = describeVerdict(answer, check.subject)
+    const { answer, sources } = state
+    const description = describeVerdict(answer, check.subject, sources)
     return (
       <details className="group">
         <summary className="flex cursor-pointer list-none items-center gap-3">
@@ -73,8 +73,8 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
           <p className="font-serif text-lg">
             <VerdictSentence description={description} company={answer.company} />
           </p>
-          <VerdictMeaning check={check} answer={answer} />
-          <VerdictFacts check={check} answer={answer} />
+          <VerdictMeaning check={check} answer={answer} sources={sources} />
+          <VerdictFacts check={check} answer={answer} sources={sources} />
         </div>
       </details>
     )
@@ -136,15 +136,22 @@ export function describeVerificationProgress(
 interface VerificationFailureProps {
   error: AppError
   isSignedIn: boolean
+  isReference?: boolean
   children?: ReactNode
 }
 
-export function VerificationFailure({ error, isSignedIn, children }: VerificationFailureProps) {
+export function VerificationFailure(props: VerificationFailureProps) {
+  const { error, isSignedIn, isReference, children } = props
   const { locale, t } = useTranslation()
   const time = useMemo(() => formatRetryTimeOfDay(error, locale), [error, locale])
-  const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
+  const isLimited = error.code === 'lookup_limited' && !isReference
+  const maySignIn = isLimited || error.code === 'unauthenticated'
+  const text =
+    isReference && error.code === 'lookup_limited' && time
+      ? t('verify.errors.reference_limited', { time })
+      : textFor(error, time, t, isSignedIn)
   return (
-    <ErrorNote error={error} text={textFor(error, time, t, isSignedIn)}>
+    <ErrorNote error={error} text={text}>
       {maySignIn && !isSignedIn && <SignInLink />}
       {children}
     </ErrorNote>

@@ -43,7 +43,8 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
   const { t } = useTranslation()
   const heading = useFocusOnce(check.state.step === 'done', isNew)
   if (check.state.step === 'done') {
-    return <VerdictCard check={check} answer={check.state.answer} ref={heading} />
+    const { answer, sources } = check.state
+    return <VerdictCard check={check} answer={answer} sources={sources} ref={heading} />
   }
   if (check.state.step === 'stopped') {
     return (
@@ -57,7 +58,11 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
     return (
       <section className="sheet flex flex-col gap-4">
         <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
-        <VerificationFailure error={check.state.error} isSignedIn={isSignedIn}>
+        <VerificationFailure
+          error={check.state.error}
+          isSignedIn={isSignedIn}
+          isReference={check.subject === 'reference'}
+        >
           {canRetry(check) && <Retry />}
         </VerificationFailure>
       </section>
@@ -95,10 +100,11 @@ function Batch({ checks, isSettled, isSignedIn, isNew }: VerificationResultsProp
   const counts = count(checks)
   // all checks have the same error, because they were sent together
   const failed = checks.find(canRetry)
-  const settled = counts.found + counts.missing + counts.failed
+  const settled = counts.found + counts.listed + counts.missing + counts.failed
   const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
   const progress = t('verify.progress', { hashed, done: settled, total: checks.length })
-  const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
+  const kind = counts.listed > 0 ? 'summaryListed' : 'summary'
+  const summary = `verify.${kind}${counts.failed > 0 ? 'Failed' : ''}` as const
   return (
     <section className="sheet flex flex-col gap-4" tabIndex={-1}>
       <div className="flex items-start justify-between gap-4">
@@ -172,17 +178,24 @@ function useFocusOnce(isThere: boolean, isNew: boolean) {
   return heading
 }
 
+const countOf = {
+  authentic: 'found',
+  known_to_register: 'listed',
+  not_found: 'missing',
+  // that is no answer
+  indeterminate: 'failed'
+} as const
+
 function count(checks: readonly Verification[]): {
   found: number
+  listed: number
   missing: number
   failed: number
 } {
-  const counts = { found: 0, missing: 0, failed: 0 }
+  const counts = { found: 0, listed: 0, missing: 0, failed: 0 }
   for (const { state } of checks) {
     if (state.step === 'failed' || state.step === 'stopped') counts.failed += 1
-    else if (state.step === 'done') {
-      counts[state.answer.verdict === 'authentic' ? 'found' : 'missing'] += 1
-    }
+    else if (state.step === 'done') counts[countOf[state.answer.verdict]] += 1
   }
   return counts
 }

@@ -57,6 +57,9 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
   const list = useLazyComponent(
     async () => (await import('./VerificationList.tsx')).VerificationList
   )
+  const references = useLazyComponent(
+    async () => (await import('./VerifyReference.tsx')).VerifyReference
+  )
   const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
   const isSettled = !current.some(isAwaitingResult)
@@ -111,8 +114,9 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
           {t('verify.history')}
         </a>
       )}
-      {only && <Steps check={only} company={company} />}
+      {only && only.subject !== 'reference' && <Steps check={only} company={company} />}
       <PasteFingerprints />
+      {references.Component && <references.Component key={session.status} />}
       {isBlank && <Steps check={undefined} company={company} />}
       {earlier.length > 0 && list.Component && (
         <section className="sheet flex flex-col gap-2 print:hidden">

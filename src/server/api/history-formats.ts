@@ -38,7 +38,9 @@ export const machineFormat: ExportFormat = {
     match: request => request.match,
     asked: request => request.items?.asked,
     authentic: request => request.items?.authentic,
-    not_found: request => request.items?.not_found
+    known_to_register: request => request.items?.known_to_register,
+    not_found: request => request.items?.not_found,
+    indeterminate: request => request.items?.indeterminate
   }
 }
 
@@ -77,7 +79,9 @@ export function spreadsheetFormat(locale: Locale, timeZone: string): ExportForma
     result: verdictOf,
     asked: request => request.items?.asked,
     found: request => request.items?.authentic,
-    missing: request => request.items?.not_found
+    listed: request => request.items?.known_to_register,
+    missing: request => request.items?.not_found,
+    unanswered: request => request.items?.indeterminate
   }
   const titled = Object.entries(columns).map(([name, cell]) => {
     const isTime = name === 'created' || name === 'keepUntil'

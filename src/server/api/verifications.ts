@@ -1,9 +1,9 @@
-import { verify } from '../../contract/verifications.ts'
-import type { VerifyFingerprints } from '../domain/deposits/verifications.ts'
+import { listOfferedSources, verify } from '../../contract/verifications.ts'
+import * as verifications from '../domain/deposits/verifications.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
-export function mountVerifications(app: Api, runVerify: VerifyFingerprints): void {
+export function mountVerifications(app: Api, runVerify: verifications.VerifyItems): void {
   mountEndpoint(app, verify, ({ items }, c) =>
     runVerify({
       tenant: c.get('tenant'),
@@ -11,5 +11,9 @@ export function mountVerifications(app: Api, runVerify: VerifyFingerprints): voi
       address: c.get('address'),
       items
     })
+  )
+
+  mountEndpoint(app, listOfferedSources, (_input, c) =>
+    verifications.listOfferedSources(c.get('deps'), c.get('tenant'), c.get('person'))
   )
 }

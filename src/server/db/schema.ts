@@ -302,6 +302,7 @@ export interface Database {
     reasons: Json<{ code: string; header?: string }[]>
     sealed: Buffer
   }
+  lookup_miss: { company_id: string; counter: Buffer; misses: number; expires_at: Date }
   category_data_source: { company_id: string; category_id: string; source_id: string }
   group_category: { company_id: string; group_id: string; category_id: string }
   usage: {

@@ -12,11 +12,12 @@ export const expiredRowDeletions: readonly Deletion[] = [
   deletionFrom('used_challenge', hourMs),
   deletionFrom('session', 30 * dayMs),
   deletionFrom('signup', 0),
-  deletionFrom('mail_token', 7 * dayMs)
+  deletionFrom('mail_token', 7 * dayMs),
+  deletionFrom('lookup_miss', 0)
 ]
 
 function deletionFrom(
-  table: 'used_challenge' | 'session' | 'signup' | 'mail_token',
+  table: 'used_challenge' | 'session' | 'signup' | 'mail_token' | 'lookup_miss',
   keptMs: number
 ): Deletion {
   return async ({ db, clock }, company_id) => {

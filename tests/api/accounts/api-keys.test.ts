@@ -27,7 +27,13 @@ import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { hashApiKey } from '../../../src/server/domain/sessions/api-key-secrets.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, makeApiKey, makeGroup, requestOf } from '../../helpers/cases.ts'
+import {
+  confirmSessions,
+  makeApiKey,
+  makeDataSource,
+  makeGroup,
+  requestOf
+} from '../../helpers/cases.ts'
 import {
   errorCodeOf,
   isUploadRoute,
@@ -400,6 +406,46 @@ describe('every call with a key of each scope', () => {
         if (route.method !== 'HEAD') expect.soft(code, `${name} with ${scope}`).toBe(wanted)
       }
     }
-    if (route.scopes) expect(isUploadRoute(route) || route.access !== 'admin').toBe(true)
+    const isForKeys = route.access !== 'admin' || route.scopes?.includes('registers')
+    if (route.scopes) expect(isUploadRoute(route) || isForKeys).toBe(true)
+  })
+})
+
+describe('the scope registers', () => {
+  const read = async (key: string) => {
+    const id = await makeDataSource(app.owner, company)
+    const { status } = await app.request(
+      `api.${ada.host}`,
+      requestOf(routeOf('getDataSource'), { id }, bearer(key))
+    )
+    return status
+  }
+
+  test('lets a key of the company read data sources, and nothing else of administrators', async () => {
+    const { key } = await newCompanyKey({ scopes: ['registers'] })
+    expect(await read(key)).toBe(200)
+    const other = requestOf(routeOf('listDataSources'), { id: company }, bearer(key))
+    const refused = await app.request(`api.${ada.host}`, other)
+    expect(errorCodeOf(refused)).toBe('person_required')
+  })
+
+  test('works in the key of a person only while they are an administrator', async () => {
+    const person = await app.signUp()
+    const { key } = await makeApiKey(app, person, { scopes: ['registers'] })
+    const permit = (permissions: string) =>
+      app.owner.query('update "user" set permissions = $2 where id = $1', [person.id, permissions])
+    await permit('{admin}')
+    expect(await read(key)).toBe(200)
+    await permit('{}')
+    expect(await read(key)).toBe(403)
+  })
+
+  test('is given by administrators alone', async () => {
+    const person = await app.signUp()
+    await app.owner.query(`update "user" set permissions = '{}' where id = $1`, [person.id])
+    await confirmSessions(app)
+    const made = person.call(createApiKey, { name: 'Nightly', scopes: ['registers'] })
+    await expect(made).rejects.toMatchObject({ code: 'forbidden' })
+    expect((await newKey({ scopes: ['registers'] })).scopes).toEqual(['registers'])
   })
 })

@@ -82,6 +82,14 @@ const shown: {
   not_found: {
     history: [request({ kind: 'verify', verdict: 'not_found' })],
     verdict: verdictKey(undefined, 'file')
+  },
+  known_to_register: {
+    history: [request({ kind: 'verify', verdict: 'known_to_register' })],
+    verdict: 'known_to_register'
+  },
+  indeterminate: {
+    history: [request({ kind: 'verify', verdict: 'indeterminate' })],
+    verdict: 'indeterminate'
   }
 }
 
@@ -91,7 +99,10 @@ function verdictKey(
 ) {
   const findings = match ? [{ match, recorded: '2026-05-03T12:00:00.000Z', leaf_hash }] : []
   const verdict = match ? 'authentic' : 'not_found'
-  return describeVerdict({ verdict, at: '2026-05-03T12:00:00.000Z', findings }, subject).key
+  return describeVerdict(
+    { verdict, at: '2026-05-03T12:00:00.000Z', findings, sources: [] },
+    subject
+  ).key
 }
 
 test.each(states)('%s has the look of the table in queue, history and verdict', state => {

@@ -146,6 +146,17 @@ create table category_data_source (
 );
 create index category_data_source_source on category_data_source (company_id, source_id);
 
+-- How often the registers had nothing for a look-up by reference, by network, by person and by
+-- reference. `counter` is a keyed hash, from which nobody learns which network or reference it counts.
+create table lookup_miss (
+  company_id uuid not null references company (id),
+  counter bytea not null,
+  misses integer not null,
+  expires_at timestamptz not null,
+  primary key (company_id, counter)
+);
+create index lookup_miss_expires on lookup_miss (company_id, expires_at);
+
 -- An upload brings a deposit or the file of a register. Only deposits have an entry of the history, a
 -- category, a record and a group that is charged.
 alter table upload
@@ -166,13 +177,13 @@ alter table upload
 grant insert, update, delete on data_source to vidimus_app;
 grant select, insert, update, delete on
   register_segment, register_version, register_import, register_row, register_fault,
-  category_data_source to vidimus_app;
+  category_data_source, lookup_miss to vidimus_app;
 do $$
 declare
   name text;
 begin
   foreach name in array array['register_segment', 'register_version', 'register_import', 'register_row',
-    'register_fault', 'category_data_source'] loop
+    'register_fault', 'category_data_source', 'lookup_miss'] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
     execute format(

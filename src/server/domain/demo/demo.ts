@@ -19,7 +19,7 @@ import {
   recordUploadActivity,
   type Upload
 } from '../deposits/uploads.ts'
-import { createFingerprintVerifier } from '../deposits/verifications.ts'
+import { createVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type LeaseSettings, releaseLease, renewLease, takeLease } from '../leases/leases.ts'
 import {
@@ -263,5 +263,5 @@ async function seedCheck(
     key: undefined
   }
   const caller = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
-  await createFingerprintVerifier(deps)({ tenant, person: caller, address: '', items })
+  await createVerifier(deps)({ tenant, person: caller, address: '', items })
 }

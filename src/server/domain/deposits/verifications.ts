@@ -2,36 +2,57 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import {
   maxFingerprintsSignedOut,
-  maxFingerprintsWhenSignedIn
+  maxFingerprintsWhenSignedIn,
+  maxReferences
 } from '../../../contract/kit/limits.ts'
-import type { MatchedFingerprintKind } from '../../../contract/requests.ts'
-import type { VerificationResult } from '../../../contract/verifications.ts'
+import type { MatchedFingerprintKind, Verdict } from '../../../contract/requests.ts'
+import type {
+  AskedSource,
+  OfferedSource,
+  SourceAnswer,
+  VerificationResult
+} from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
-import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
+import type { CompanyId, CompanySecretKeys, Deps, Tenant } from '../deps.ts'
+import { companyKeyVersion } from '../evidence/company-keys.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId } from '../ids.ts'
+import { countLookupMisses, type ReferenceLookUp } from '../limits/lookup-misses.ts'
 import { chargeVerification } from '../limits/quotas.ts'
 import { consumeMailOrVerifyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
+import {
+  type AskedRegisters,
+  answerOfRegisters,
+  askRegisters,
+  missKeyOf,
+  type RegisterCaller,
+  listOfferedSources as readOfferedSources,
+  tagOfItem,
+  type VerifiedItem
+} from '../registers/register-look-ups.ts'
 import { type AuthenticatedCaller, apiKeyOrPersonIdOf } from '../sessions/sessions.ts'
 
 interface VerifyInput {
   tenant: Tenant
   person: AuthenticatedCaller | undefined
   address: string
-  items: { sha256: string }[]
+  items: VerifiedItem[]
 }
 
 /** For a signed-in caller, `request_id` is the history entry of this verification. */
-export type VerifyFingerprints = (
-  input: VerifyInput
-) => Promise<{ items: VerificationResult[]; request_id?: string }>
+export interface VerifyAnswer {
+  items: VerificationResult[]
+  sources: AskedSource[]
+  request_id?: string
+}
+
+export type VerifyItems = (input: VerifyInput) => Promise<VerifyAnswer>
 
 /** Parallel calls of signed-out people share SQL statements. */
-export function createFingerprintVerifier(deps: Deps): VerifyFingerprints {
+export function createVerifier(deps: Deps): VerifyItems {
   const lookUpPublic = createPublicLookUp(deps)
   return input => verify(deps, lookUpPublic, input)
 }
@@ -43,38 +64,96 @@ async function verify(
   deps: Deps,
   lookUpPublic: PublicLookUp,
   input: VerifyInput
-): Promise<{ items: VerificationResult[]; request_id?: string }> {
-  const { tenant, person, items } = input
+): Promise<VerifyAnswer> {
+  const { tenant, person, address, items } = input
+  requireFewItems(person, items)
+  await countItems(deps, input)
+  const at = deps.clock()
+  const { company_id, config } = tenant
+  const keys = await deps.companyKeys.open(company_id)
+  const tags = items.map(item => tagOfItem(keys, item))
+  const counted = person ? { user_id: person.id } : { address }
+  const toAnswer = (found: LookedUp[]) =>
+    answerOf(items, tags, found, { keys, company_id, company: config.company, at })
+  const countMisses = (tx: Tx, { items: answers }: VerifyAnswer) =>
+    countLookupMisses(tx, deps, counted, referenceLookUps(keys, items, answers))
+  if (!person) {
+    const answer = toAnswer(await lookUpPublic(company_id, tags))
+    if (items.some(isReference)) {
+      await inCompany(deps.db, company_id, tx => countMisses(tx, answer))
+    }
+    return answer
+  }
+  return inCompany(deps.db, company_id, async tx => {
+    const answer = toAnswer(await lookUp(tx, tags, person))
+    await countMisses(tx, answer)
+    return { ...answer, request_id: await recordCheck(tx, deps, person, answer, at) }
+  })
+}
+
+function requireFewItems(
+  person: AuthenticatedCaller | undefined,
+  items: readonly VerifiedItem[]
+): void {
   if (items.length > (person ? maxFingerprintsWhenSignedIn : maxFingerprintsSignedOut)) {
     throw new AppError(
       'too_many_items',
       `At most ${maxFingerprintsSignedOut} items, signed in ${maxFingerprintsWhenSignedIn}`
     )
   }
-  await countItems(deps, input)
-  const at = deps.clock()
-  const { company_id, config } = tenant
-  const { lookup } = await deps.companyKeys.open(company_id)
-  const tags = items.map(({ sha256 }) => keyedHashOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
-  const toAnswers = (found: Found[]) =>
-    items.map(({ sha256 }, index): VerificationResult => {
-      const { findings, records, own } = found[index] ?? nothing
-      return {
-        sha256,
-        verdict: findings.length > 0 ? 'authentic' : 'not_found',
-        company: config.company,
-        at: at.toISOString(),
-        findings,
-        records,
-        ...(own ? { own } : {})
-      }
-    })
-  if (!person) {
-    return { items: toAnswers(await lookUpPublic(company_id, tags)) }
+  if (items.filter(isReference).length > maxReferences) {
+    throw new AppError('too_many_items', `At most ${maxReferences} references`)
   }
-  return inCompany(deps.db, company_id, async tx => {
-    const answers = toAnswers(await lookUp(tx, tags, person))
-    return { items: answers, request_id: await recordCheck(tx, deps, person, answers, at) }
+}
+
+function isReference(item: VerifiedItem): item is Exclude<VerifiedItem, { sha256: string }> {
+  return !('sha256' in item)
+}
+
+interface AnswerContext {
+  keys: CompanySecretKeys
+  company_id: CompanyId
+  company: string
+  at: Date
+}
+
+function answerOf(
+  items: readonly VerifiedItem[],
+  tags: readonly Buffer[],
+  found: readonly LookedUp[],
+  { keys, company_id, company, at }: AnswerContext
+): VerifyAnswer {
+  const asked = new Map<string, AskedSource>()
+  const answers = items.map((item, index): VerificationResult => {
+    const { deposits = nothing, registers = noRegisters } = found[index] ?? {}
+    const tag = tags[index] ?? Buffer.alloc(0)
+    const { findings, records, own } = deposits
+    const listed = answerOfRegisters(keys, company_id, registers, item, tag)
+    for (const source of listed.asked) asked.set(source.id, source)
+    const isListed = listed.sources.some(({ result }) => result === 'found')
+    return {
+      ...('sha256' in item ? { sha256: item.sha256 } : {}),
+      verdict: findings.length > 0 ? 'authentic' : isListed ? 'known_to_register' : 'not_found',
+      company,
+      at: at.toISOString(),
+      findings,
+      records,
+      ...(own ? { own } : {}),
+      sources: listed.sources
+    }
+  })
+  return { items: answers, sources: [...asked.values()] }
+}
+
+function referenceLookUps(
+  keys: CompanySecretKeys,
+  items: readonly VerifiedItem[],
+  answers: readonly VerificationResult[]
+): ReferenceLookUp[] {
+  return items.flatMap((item, index) => {
+    if (!isReference(item)) return []
+    const isHit = answers[index]?.verdict === 'known_to_register'
+    return { key: missKeyOf(keys, item), isHit }
   })
 }
 
@@ -111,11 +190,19 @@ type Found = Pick<VerificationResult, 'findings' | 'records' | 'own'>
 
 const nothing: Found = { findings: [], records: 0 }
 
-type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Found[]>
+interface LookedUp {
+  deposits: Found
+  // the same for all tags that were looked up together
+  registers: AskedRegisters
+}
+
+const noRegisters: AskedRegisters = { sources: [], rows: new Map() }
+
+type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<LookedUp[]>
 
 // these calls write nothing and can be frequent, so parallel ones share statements
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
-  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Found[]>>()
+  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<LookedUp[]>>()
   const createLoader = (company_id: CompanyId) =>
     createBatchLoader(
       (tags: Buffer[]) => inCompany(db, company_id, tx => lookUp(tx, tags, undefined)),
@@ -128,11 +215,24 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   }
 }
 
+async function lookUp(
+  tx: Tx,
+  tags: Buffer[],
+  person: AuthenticatedCaller | undefined
+): Promise<LookedUp[]> {
+  // sent at once, so that they take one round trip
+  const [deposits, registers] = await Promise.all([
+    lookUpDeposits(tx, tags, person),
+    askRegisters(tx, tags, callerOf(person))
+  ])
+  return deposits.map(found => ({ deposits: found, registers }))
+}
+
 // At most two deposits for each fingerprint: the oldest one whose original matches, and the oldest
 // one whose stored copy matches; beside them how many there are, and the oldest one of `person`. A
 // single query looks up deposits and permissions, so that the response time does not reveal whether
 // a hidden deposit exists.
-async function lookUp(
+async function lookUpDeposits(
   tx: Tx,
   tags: Buffer[],
   person: AuthenticatedCaller | undefined
@@ -185,6 +285,18 @@ async function lookUp(
   })
 }
 
+export function listOfferedSources(
+  deps: Pick<Deps, 'db'>,
+  { company_id }: Tenant,
+  person: AuthenticatedCaller | undefined
+): Promise<OfferedSource[]> {
+  return readOfferedSources(deps, company_id, callerOf(person))
+}
+
+function callerOf(person: AuthenticatedCaller | undefined): RegisterCaller {
+  return { user_id: person?.id ?? null, isAdministrator: isAdministrator(person) }
+}
+
 function isAdministrator(person: AuthenticatedCaller | undefined): boolean {
   return person?.permissions.some(name => name === 'admin' || name === 'operator') ?? false
 }
@@ -201,13 +313,18 @@ async function recordCheck(
   tx: Tx,
   deps: Deps,
   person: AuthenticatedCaller,
-  answers: VerificationResult[],
+  { items: answers, sources }: VerifyAnswer,
   at: Date
 ): Promise<string> {
   const company_id = person.company_id
   const charge = { company_id, user_id: person.id, requests: answers.length }
   await chargeVerification(tx, { ...charge, now: at })
-  const authentic = answers.filter(answer => answer.verdict === 'authentic')
+  const count = (verdict: Verdict) => answers.filter(each => each.verdict === verdict).length
+  const registers = sources.flatMap(({ id, name }) => {
+    const listsIt = (each: SourceAnswer) => each.id === id && each.result === 'found'
+    const found = answers.filter(answer => answer.sources.some(listsIt)).length
+    return found > 0 ? [{ id, name, found }] : []
+  })
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]
   const own = answers.find(answer => answer.own)?.own
@@ -221,9 +338,12 @@ async function recordCheck(
     facts: {
       items: {
         asked: answers.length,
-        authentic: authentic.length,
-        not_found: answers.length - authentic.length
+        authentic: count('authentic'),
+        known_to_register: count('known_to_register'),
+        not_found: count('not_found'),
+        indeterminate: count('indeterminate')
       },
+      ...(registers.length > 0 ? { registers } : {}),
       ...(name === undefined ? {} : { name }),
       ...(only ? { verdict: only.verdict } : {}),
       ...(finding ? { match: finding.match, leaf_hash: finding.leaf_hash } : {})

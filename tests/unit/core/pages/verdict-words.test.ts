@@ -17,9 +17,21 @@ const copy = { match: 'stored_copy', recorded: may, leaf_hash: leaf('b') } as co
 const later = { match: 'original', recorded: july, leaf_hash: leaf('c') } as const
 
 const answers = {
-  original: { verdict: 'authentic', at, findings: [original] },
-  stored_copy: { verdict: 'authentic', at, findings: [copy] },
-  not_found: { verdict: 'not_found', at, findings: [] }
+  original: { verdict: 'authentic', at, findings: [original], sources: [] },
+  stored_copy: { verdict: 'authentic', at, findings: [copy], sources: [] },
+  not_found: { verdict: 'not_found', at, findings: [], sources: [] },
+  listed: {
+    verdict: 'known_to_register',
+    at,
+    findings: [],
+    sources: [{ id: 'diplomas', result: 'found' }]
+  },
+  silent: {
+    verdict: 'indeterminate',
+    at,
+    findings: [],
+    sources: [{ id: 'diplomas', result: 'unreachable' }]
+  }
 } as const
 
 const words: Record<Locale, Messages> = {
@@ -71,9 +83,79 @@ test.for([
   expect(told.sentence.split(/\s+/).filter(part => /\w/.test(part)).length).toBeLessThanOrEqual(25)
 })
 
+const version = 'May 3, 2026 at 7:32:00 PM UTC+05:30 (2026-05-03 14:02:00 UTC)'
+const versionFr = '3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC)'
+
+test.for([
+  [
+    'listed',
+    'file',
+    'en',
+    'Listed',
+    `This file is not a deposit, but the register “Diplomas” lists it (version of ${version}).`
+  ],
+  [
+    'listed',
+    'file',
+    'fr',
+    'Répertorié',
+    `Ce fichier n’est pas un dépôt, mais le registre « Diplomas » le mentionne (version du ${versionFr}).`
+  ],
+  [
+    'listed',
+    'reference',
+    'en',
+    'Listed',
+    `Acme lists these details in the register “Diplomas” (version of ${version}).`
+  ],
+  [
+    'listed',
+    'reference',
+    'fr',
+    'Répertorié',
+    `Acme mentionne ces éléments dans son registre « Diplomas » (version du ${versionFr}).`
+  ],
+  [
+    'not_found',
+    'reference',
+    'en',
+    'No record',
+    'Acme has no entry with exactly these details as of June 1, 2026 at 1:30:00 PM UTC+05:30 (2026-06-01 08:00:00 UTC).'
+  ],
+  [
+    'silent',
+    'file',
+    'en',
+    'No answer yet',
+    'We cannot tell: the register “Diplomas” did not reply.'
+  ],
+  [
+    'silent',
+    'file',
+    'fr',
+    'Sans réponse',
+    'Impossible de conclure : le registre « Diplomas » n’a pas répondu.'
+  ]
+] as const)('tells %s of a %s in %s', ([name, subject, locale, word, sentence]) => {
+  const told = say(name, locale, subject)
+  expect(told.word).toBe(word)
+  expect(plainSpaces(told.sentence)).toBe(sentence)
+})
+
+test('tells a wrong reference to check every field, and a silent register from a “no”', () => {
+  expect(describeVerdict(answers.not_found, 'reference').adds).toEqual(['check_fields'])
+  expect(describeVerdict(answers.silent).adds).toEqual(['not_a_no'])
+})
+
 test.for(['en', 'fr'] as const)('calls the same thing by the same word in history, %s', locale => {
   const t = translator(locale, words[locale])
-  for (const key of ['original', 'stored_copy', 'not_found']) {
+  for (const key of [
+    'original',
+    'stored_copy',
+    'not_found',
+    'known_to_register',
+    'indeterminate'
+  ]) {
     expect(t(`history.verdicts.${key}`)).toBe(t(`verify.word.${key}`))
   }
 })
@@ -86,7 +168,10 @@ test('gives a record its seal and its proof, and nothing to what has none', () =
   expect(describeVerdict(answers.stored_copy)).toMatchObject({ leafHash: leaf('b') })
   expect(describeVerdict(answers.not_found)).toEqual({
     key: 'not_found',
+    sentence: 'not_found',
     time: at,
+    register: '',
+    count: 0,
     leafHash: undefined,
     adds: ['not_false']
   })
@@ -113,13 +198,19 @@ test('calls nothing unchanged where only a fingerprint was given', () => {
 
 test('prefers the original to a copy, and the first record to a later one', () => {
   const verdict = 'authentic'
-  expect(describeVerdict({ verdict, at, findings: [copy, original, later] })).toMatchObject({
+  expect(
+    describeVerdict({ verdict, at, findings: [copy, original, later], sources: [] })
+  ).toMatchObject({
     key: 'original',
     time: may,
     leafHash: leaf('a')
   })
-  expect(describeVerdict({ verdict, at, findings: [original, later] }).leafHash).toBe(leaf('a'))
-  expect(describeVerdict({ verdict, at, findings: [copy, later] }).leafHash).toBe(leaf('c'))
+  expect(describeVerdict({ verdict, at, findings: [original, later], sources: [] }).leafHash).toBe(
+    leaf('a')
+  )
+  expect(describeVerdict({ verdict, at, findings: [copy, later], sources: [] }).leafHash).toBe(
+    leaf('c')
+  )
 })
 
 test('adds to an unknown file that this does not make it false', () => {
@@ -156,12 +247,17 @@ function say(
   locale: Locale,
   subject?: VerifiedSubject
 ): { word: string; sentence: string } {
-  const { key, time } = describeVerdict(answers[name], subject)
+  const registers = [{ id: 'diplomas', name: 'Diplomas', at: may }]
+  const { key, sentence, time, register, count } = describeVerdict(
+    answers[name],
+    subject,
+    registers
+  )
   const t = translator(locale, words[locale])
   const when = plainSpaces(formatExactTime(new Date(time), locale, 'Asia/Kolkata'))
   return {
     word: t(`verify.word.${key}`),
-    sentence: t(`verify.sentence.${key}`, { company: 'Acme', time: when })
+    sentence: t(`verify.sentence.${sentence}`, { company: 'Acme', time: when, register, count })
   }
 }
 

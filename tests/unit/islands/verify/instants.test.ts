@@ -19,7 +19,8 @@ test('the sentence of a verdict has one time, with seconds and the reader’s zo
   const description = describeVerdict({
     verdict: 'authentic',
     at: '2026-06-01T08:00:00.000Z',
-    findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
+    findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }],
+    sources: []
   })
   const html = renderToStaticMarkup(
     createElement(withTranslation(VerdictSentence), {
