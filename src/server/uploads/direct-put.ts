@@ -115,8 +115,9 @@ async function takeFile(
     }
     askForBody(call)
     const hash = createHash('sha256')
-    await call.place.outside(async () => {
-      for await (const chunk of readBody(call.request)) hash.update(chunk)
+    const { request, place } = call
+    await place.outside(async () => {
+      for await (const chunk of readBody(request, place)) hash.update(chunk)
     })
     return { begun, sha256: hash.digest() }
   } finally {
@@ -145,8 +146,10 @@ async function receive(
     const hash = createHash('sha256')
     const { size } = upload
     const onBytes = (bytes: Buffer) => void hash.update(bytes)
-    const end = await call.place.outside(() =>
-      writeBody(call.request, { path, offset: 0, size, onBytes })
+    const { request, place } = call
+    const { takeTurn } = place
+    const end = await place.outside(() =>
+      writeBody(request, { path, offset: 0, size, takeTurn, onBytes })
     )
     if (end !== size) throw new Error('the body has another length than it said')
     const sha256 = hash.digest()

@@ -173,7 +173,10 @@ export function createUploadHandler(deps: Deps): UploadHandler {
           offset,
           size,
           stopped: lock.stopped,
-          onBytes: () => lock.finish(),
+          takeTurn() {
+            lock.finish()
+            return place.takeTurn()
+          },
           onWritten: written => lock.awaitBytes(written)
         })
       )
