@@ -9,6 +9,7 @@ import {
   runImport,
   storeImportRows
 } from '../../../src/contract/imports.ts'
+import { poolOf } from '../../../src/server/db/open.ts'
 import { userImportRowHandlers } from '../../../src/server/domain/accounts/user-import-row-handlers.ts'
 import {
   type ImportRowHandlers,
@@ -16,7 +17,7 @@ import {
 } from '../../../src/server/domain/imports/import-work.ts'
 import { createGate } from '../../../src/server/http/gate.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { batchContentType, batchForm, batchItem } from '../../helpers/deposits/batches.ts'
+import { batchContentType, batchForm, batchItem, smallFiles } from '../../helpers/deposits/batches.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 
@@ -271,4 +272,18 @@ test('a company renders two pages at a time, whatever the number of its domains'
   expect(begun).toBe(3)
   isOver.resolve()
   await Promise.all(all)
+})
+
+test('the first batch of a company uses few connections, like any other call', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const { files, items } = smallFiles(50, { category: ada.category })
+  const { status } = await app.request(`api.${acme}`, {
+    method: 'POST',
+    path: '/deposit/batch',
+    headers: { authorization: `Bearer ${ada.token}`, 'content-type': batchContentType },
+    body: batchForm(items, files)
+  })
+  expect(status).toBe(200)
+  expect(poolOf(app.deps.db).totalCount).toBeLessThan(20)
 })
