@@ -17,7 +17,12 @@ import {
 } from '../../../src/server/domain/imports/import-work.ts'
 import { createGate } from '../../../src/server/http/gate.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { batchContentType, batchForm, batchItem, smallFiles } from '../../helpers/deposits/batches.ts'
+import {
+  batchContentType,
+  batchForm,
+  batchItem,
+  smallFiles
+} from '../../helpers/deposits/batches.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 
