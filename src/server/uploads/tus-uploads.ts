@@ -166,7 +166,10 @@ export function createTusServer(
           offset,
           size,
           stopped: lock.stopped,
-          onBytes: () => lock.finish(),
+          takeTurn() {
+            lock.finish()
+            return place.takeTurn()
+          },
           onWritten: written => lock.awaitBytes(written)
         })
       )
