@@ -110,8 +110,8 @@ export async function killAtRandom(
   for (let kill = 1; kill <= kills; kill++) {
     if (countDone) await waitForGrowth(countDone)
     await sleep(random.integer(50, 1500))
-    // the last kill takes both and the first of several takes one, so each short run has both kinds
-    const both = kill === kills || (kill > 1 && random.chance(0.3))
+    // every second kill, of which the last is one
+    const both = (kills - kill) % 2 === 0
     const databaseFirst = random.chance(0.5)
     if (both && databaseFirst) await service.killDatabase()
     const end = await service.kill()

@@ -40,7 +40,7 @@ const scenarios: Record<string, Scenario> = {
   'C-04': needingStrace(({ seed, scale }) =>
     testUploadDiskFaults({ seed, rounds: countOf(18, scale), onFault: say })
   ),
-  // a round has 14 system calls
+  // a round has 13 system calls
   'C-04 PUT': needingStrace(({ seed, scale }) =>
     testPutDiskFaults({ seed, rounds: countOf(6, scale), onFault: say })
   ),
