@@ -27,7 +27,7 @@ import { argon2id } from '../helpers/keys.ts'
 import { nestedPictures } from '../helpers/nested-pictures.ts'
 import { goodPictures, hostilePictures, scriptedPictures } from '../helpers/pictures.ts'
 import { dumpDatabase, encodingsOf } from '../helpers/secrets.ts'
-import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
+import { makeServiceProcess } from '../helpers/service.ts'
 
 /** Texts that set `window.pwned` if a page treats them as markup or code. */
 const canaries = [
@@ -83,6 +83,107 @@ for (const [locale, recorded] of [
     expect(faults).toEqual([])
   })
 }
+
+test('texts of a company stay texts, and its pictures pictures, on every page (G-02)', async ({
+  browser
+}) => {
+  test.setTimeout(240_000)
+  await using service = await makeServiceProcess({ DEMO: 'false' })
+  await service.start()
+  const site = `http://localhost:${service.port}`
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const faults = watchFaults(page)
+  const strangers: string[] = []
+  context.on('request', request => {
+    const { hostname, protocol } = new URL(request.url())
+    if (protocol !== 'data:' && !/(^|\.)localhost$/.test(hostname)) strangers.push(request.url())
+  })
+
+  const owner = new pg.Pool(
+    socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
+  )
+  owner.on('error', () => {}) // it ends with the service
+  const text = canaries.join(' ')
+  /** Writes hostile values into the database directly, because the API would refuse them. */
+  const become = async (contact: string, logo: string, favicon: string) => {
+    const { rows } = await owner.query(
+      `with named as (update company c set name = $1 from domain d where c.id = d.company_id and d.host = 'localhost'),
+            sorted as (update category set names = jsonb_build_object('en', unique_name, 'fr', unique_name)
+              from (select id as named_id, $1::text || case when is_default then '' else ' ' || id end as unique_name
+                      from category) n where id = named_id)
+       update domain set name = $1, title = $1, contact = $2, version = version + 1,
+              theme = theme || jsonb_build_object('logo', $3::text, 'favicon', $4::text)
+        where host = 'localhost' returning version`,
+      [text, contact, logo, favicon]
+    )
+    await owner.query(`select pg_notify('vidimus', 'test domains localhost')`)
+    expect(rows).toHaveLength(1)
+    // its pictures are not shown, because the API would refuse them
+    await expect
+      .poll(async () => (await page.request.get(`${site}/en`)).text())
+      .toContain(contact.slice(0, 17))
+  }
+
+  // with one category alone there is nothing to choose, and its name is not shown
+  await owner.query(
+    `with another as (
+       insert into category (company_id, id, names, visibility, created_at)
+       select company_id, gen_random_uuid(), '{"en": "Other", "fr": "Autre"}', visibility, created_at
+         from category natural join (select company_id from domain where host = 'localhost') d
+       returning company_id, id
+     )
+     insert into group_category select a.company_id, g.id, a.id
+       from another a join "group" g on g.company_id = a.company_id`
+  )
+  await become(canaries.at(-1) ?? '', scriptedPictures[0] ?? '', scriptedPictures[1] ?? '')
+  for (const locale of isMatrix ? ['en', 'fr'] : ['fr']) {
+    // pages lead a person to the language that is theirs
+    await startSession(page, `${site}/${locale}`)
+    for (const path of [
+      ...taskPages,
+      ...linkPages,
+      '/setup',
+      '/docs',
+      '/docs/calls',
+      '/docs/errors'
+    ]) {
+      const canary = encodeURIComponent(canaries[1] ?? '')
+      await page.goto(`${site}/${locale}${path}?code=${canary}#${canary}`)
+      await expect(page.locator('h1')).toHaveCount(1)
+      await expect.poll(() => page.title(), path).toContain(canaries[0])
+      await expect(page.locator('.bar-logo')).toHaveText(text)
+      await expectUnharmed(page)
+    }
+    await page.goto(`${site}/${locale}/disabled`)
+    await expect(page.locator('[data-disabled-next]')).toContainText(canaries.at(-1) ?? '')
+    await expect(page.locator('a[href^="javascript:"]')).toHaveCount(0)
+  }
+  await page.goto(`${site}/fr/deposit`)
+  await expect(page.locator('option', { hasText: canaries[0] ?? '' })).toHaveCount(2)
+  await expectUnharmed(page)
+
+  for (const [at, logo] of scriptedPictures.entries()) {
+    const favicon = scriptedPictures.at(at - 1) ?? ''
+    await become(`https://acme.test/${canaries[3]}`, logo, favicon)
+    await page.goto(`${site}/fr`)
+    await expect(page.locator('.bar-logo')).toBeAttached()
+    await expectUnharmed(page)
+  }
+  expect(strangers).toEqual([])
+  expect(faults).toEqual([])
+  // what the company has said, opened by itself
+  for (const address of [
+    `${site}/.well-known/security.txt`,
+    `${site.replace('//', '//api.')}/localhost`
+  ]) {
+    await page.goto(address)
+    await expect(page.locator('body')).toContainText('acme.test')
+    await expectUnharmed(page)
+  }
+  await owner.end()
+  expect(strangers).toEqual([])
+})
 
 test('a picture that is taken runs nothing and asks nobody, opened by itself (G-02)', async ({
   page
@@ -151,258 +252,151 @@ test.describe('what a script tries', () => {
   })
 })
 
-test.describe('a service of its own', () => {
-  let service: ServiceProcess
-  test.beforeAll(async () => {
-    service = await makeServiceProcess({ LOG_LEVEL: 'trace', DEMO: 'false' })
+test('what opens an account is seen by nobody but its browser (G-03)', async ({ browser }) => {
+  test.setTimeout(240_000)
+  await using service = await makeServiceProcess({ LOG_LEVEL: 'trace', DEMO: 'false' })
+  await service.start()
+  const site = `http://localhost:${service.port}`
+  const email = 'ada@example.com'
+  const passwords = ['violet ladders behind the mill', nextPassword] as const
+  const secrets = new Map<string, string>()
+  const plant = (what: string, value: string | undefined) => {
+    expect(value, what).toBeTruthy()
+    secrets.set(`${what} ${secrets.size}`, value ?? '')
+  }
+  for (const name of await readdir(join(service.dataDir, 'keys'))) {
+    const text = await readFile(join(service.dataDir, 'keys', name), 'utf8')
+    plant(name, name.endsWith('.jwk') ? JSON.parse(text).d : text.trim())
+  }
+  const keys = await Promise.all(passwords.map(each => keyMaterial(email, each)))
+  keys.forEach(({ okm, d }, at) => {
+    plant('password', passwords[at])
+    plant('okm', okm)
+    plant('d', d)
+  })
+  const context = await browser.newContext()
+  const seen = listen(context)
+  const page = await context.newPage()
+  const token = async () =>
+    (await context.cookies(site)).find(({ name }) => name === '__Host-vidimus')?.value
+  const kept: string[] = []
+  const keep = async () => kept.push(JSON.stringify(await storageOf(page)))
+
+  await test.step('sign-up', async () => {
+    await signUpByHand(page, `${site}/en`, {
+      email,
+      username: 'Ada Lovelace',
+      chosen: passwords[0]
+    })
+    plant('token', await token())
+    await keep()
+  })
+  await test.step('deposit, with an upload that waits', async () => {
+    await page.goto(`${site}/en/deposit`)
+    // never taken away: a request that begins just when interception ends is lost in Chromium
+    let isCut = true
+    await context.route('**/deposit/batch', route => (isCut ? route.abort() : route.continue()))
+    await chooseFiles(page, textFile('a.txt', 'a deed'))
+    await expect(page.getByText(/Connection lost/)).toBeVisible()
+    await keep()
+    expect(kept.at(-1), 'the upload is remembered').toContain('a.txt')
+    isCut = false
+    await expect(page.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  })
+  await test.step('verify', async () => {
+    await page.goto(`${site}/en/verify`)
+    await chooseFiles(page, textFile('a.txt', 'a deed'))
+    await expect(page.getByRole('heading', { name: /recorded this exact file/ })).toBeVisible()
+    await keep()
+  })
+  await test.step('password change, refused and made', async () => {
+    await page.goto(`${site}/en/me`)
+    for (const [present, answer] of [
+      ['not the password of mine', 'That is not your current password.'],
+      [passwords[0], 'Your password has been changed.']
+    ] as const) {
+      await page.getByLabel('Current password').fill(present)
+      await page.getByLabel('New password', { exact: true }).fill(passwords[1])
+      await page.getByLabel('Confirm new password').fill(passwords[1])
+      await page.getByRole('button', { name: 'Change password' }).click()
+      await expect(page.getByText(answer)).toBeVisible({ timeout: 60_000 })
+    }
+    await keep()
+  })
+  await test.step('sign-out, and sign-in with what leads back', async () => {
+    await page.locator('.bar-user').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await expect(page).toHaveURL(`${site}/en`)
+    await page.goto(`${site}/en/history`)
+    await expect(page).toHaveURL(/sign-in\?redirect=/)
+    for (const tried of ['not the password of mine', passwords[1]]) {
+      await fillSignIn(page, email, tried)
+      if (tried !== passwords[1]) await expect(page.getByText(/do not match/)).toBeVisible()
+    }
+    await expectSignedInAt(page, `${site}/en/history`)
+    plant('token', await token())
+    await keep()
+  })
+  await test.step('a crash of service and database, and what comes after', async () => {
+    await service.kill()
+    await service.killDatabase()
     await service.start()
-  })
-  test.afterAll(() => service[Symbol.asyncDispose]())
-
-  test('what opens an account is seen by nobody but its browser (G-03)', async ({ browser }) => {
-    test.setTimeout(240_000)
-    const site = `http://localhost:${service.port}`
-    const email = 'ada@example.com'
-    const passwords = ['violet ladders behind the mill', nextPassword] as const
-    const secrets = new Map<string, string>()
-    const plant = (what: string, value: string | undefined) => {
-      expect(value, what).toBeTruthy()
-      secrets.set(`${what} ${secrets.size}`, value ?? '')
-    }
-    for (const name of await readdir(join(service.dataDir, 'keys'))) {
-      const text = await readFile(join(service.dataDir, 'keys', name), 'utf8')
-      plant(name, name.endsWith('.jwk') ? JSON.parse(text).d : text.trim())
-    }
-    const keys = await Promise.all(passwords.map(each => keyMaterial(email, each)))
-    keys.forEach(({ okm, d }, at) => {
-      plant('password', passwords[at])
-      plant('okm', okm)
-      plant('d', d)
-    })
-    const context = await browser.newContext()
-    const seen = listen(context)
-    const page = await context.newPage()
-    const token = async () =>
-      (await context.cookies(site)).find(({ name }) => name === '__Host-vidimus')?.value
-    const kept: string[] = []
-    const keep = async () => kept.push(JSON.stringify(await storageOf(page)))
-
-    await test.step('sign-up', async () => {
-      await signUpByHand(page, `${site}/en`, {
-        email,
-        username: 'Ada Lovelace',
-        chosen: passwords[0]
-      })
-      plant('token', await token())
-      await keep()
-    })
-    await test.step('deposit, with an upload that waits', async () => {
-      await page.goto(`${site}/en/deposit`)
-      // never taken away: a request that begins just when interception ends is lost in Chromium
-      let isCut = true
-      await context.route('**/deposit/batch', route => (isCut ? route.abort() : route.continue()))
-      await chooseFiles(page, textFile('a.txt', 'a deed'))
-      await expect(page.getByText(/Connection lost/)).toBeVisible()
-      await keep()
-      expect(kept.at(-1), 'the upload is remembered').toContain('a.txt')
-      isCut = false
-      await expect(page.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
-    })
-    await test.step('verify', async () => {
-      await page.goto(`${site}/en/verify`)
-      await chooseFiles(page, textFile('a.txt', 'a deed'))
-      await expect(page.getByRole('heading', { name: /recorded this exact file/ })).toBeVisible()
-      await keep()
-    })
-    await test.step('password change, refused and made', async () => {
-      await page.goto(`${site}/en/me`)
-      for (const [present, answer] of [
-        ['not the password of mine', 'That is not your current password.'],
-        [passwords[0], 'Your password has been changed.']
-      ] as const) {
-        await page.getByLabel('Current password').fill(present)
-        await page.getByLabel('New password', { exact: true }).fill(passwords[1])
-        await page.getByLabel('Confirm new password').fill(passwords[1])
-        await page.getByRole('button', { name: 'Change password' }).click()
-        await expect(page.getByText(answer)).toBeVisible({ timeout: 60_000 })
-      }
-      await keep()
-    })
-    await test.step('sign-out, and sign-in with what leads back', async () => {
-      await page.locator('.bar-user').click()
-      await page.getByRole('menuitem', { name: 'Sign out' }).click()
-      await expect(page).toHaveURL(`${site}/en`)
-      await page.goto(`${site}/en/history`)
-      await expect(page).toHaveURL(/sign-in\?redirect=/)
-      for (const tried of ['not the password of mine', passwords[1]]) {
-        await fillSignIn(page, email, tried)
-        if (tried !== passwords[1]) await expect(page.getByText(/do not match/)).toBeVisible()
-      }
-      await expectSignedInAt(page, `${site}/en/history`)
-      plant('token', await token())
-      await keep()
-    })
-    await test.step('a crash of service and database, and what comes after', async () => {
-      await service.kill()
-      await service.killDatabase()
-      await service.start()
-      await page.goto(`${site}/en/history`)
-      await expect(page.getByText('a.txt').first()).toBeVisible({ timeout: 60_000 })
-      await keep()
-    })
-
-    // the secrets are those that this browser has used
-    const jsonBodies = seen.bodies.filter(({ text }) => text.startsWith('{'))
-    const proofs = jsonBodies.flatMap(({ text }) => {
-      const { public_key_jwt } = JSON.parse(text)
-      return public_key_jwt ? [public_key_jwt] : []
-    })
-    expect(proofs.map(each => parsePublicKeyJwt(each)?.payload.jwk)).toEqual([
-      keys[0]?.jwk,
-      keys[1]?.jwk, // of the refused change
-      keys[1]?.jwk
-    ])
-    const device = await page.evaluate(() => localStorage.getItem('vidimus:device'))
-
-    const database = socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
-    const owner = new pg.Pool(database)
-    const dump = await dumpDatabase(owner)
-    await owner.end()
-    expect(dump, 'what may stand there').toContain('Ada Lovelace')
-    expect(service.log().length).toBeGreaterThan(2000)
-    expect(seen.addresses.length).toBeGreaterThan(50)
-    const places = {
-      addresses: seen.addresses.join('\n'),
-      bodies: seen.bodies.map(({ text }) => text).join('\n'),
-      console: seen.said.join('\n'),
-      storage: kept.join('\n'),
-      log: service.log(),
-      database: dump
-    }
-    const expectNowhere = (what: string, secret: string, ...names: (keyof typeof places)[]) => {
-      for (const name of names) {
-        const found = encodingsOf(secret).filter(form => places[name].includes(form))
-        expect.soft(found, `${what} in ${name}`).toEqual([])
-      }
-    }
-    for (const [what, secret] of secrets) {
-      expectNowhere(what, secret, 'addresses', 'bodies', 'console', 'storage', 'log', 'database')
-    }
-    // these may be sent and, as for the device, kept
-    for (const proof of proofs)
-      expectNowhere('proof', proof, 'addresses', 'console', 'storage', 'log')
-    expectNowhere('device', device ?? '', 'addresses', 'console', 'log', 'database')
-    expect(device).toBeTruthy()
-    const proving = seen.bodies.filter(({ text }) => /public_key_jwt|challenge_response/.test(text))
-    const api = site.replace('//', '//api.')
-    const calls = new Set(proving.map(({ call }) => call))
-    expect([...calls].sort()).toEqual([
-      `POST ${api}/user`,
-      `POST ${api}/user/key`,
-      `POST ${api}/user/login`
-    ])
-    expect(new Set(seen.bearers)).toEqual(new Set([api]))
+    await page.goto(`${site}/en/history`)
+    await expect(page.getByText('a.txt').first()).toBeVisible({ timeout: 60_000 })
+    await keep()
   })
 
-  // last, because it fills the database with hostile texts
-  test('texts of a company stay texts, and its pictures pictures, on every page (G-02)', async ({
-    browser
-  }) => {
-    test.setTimeout(240_000)
-    const site = `http://localhost:${service.port}`
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    const faults = watchFaults(page)
-    const strangers: string[] = []
-    context.on('request', request => {
-      const { hostname, protocol } = new URL(request.url())
-      if (protocol !== 'data:' && !/(^|\.)localhost$/.test(hostname)) strangers.push(request.url())
-    })
-
-    const owner = new pg.Pool(
-      socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
-    )
-    owner.on('error', () => {}) // it ends with the service
-    const text = canaries.join(' ')
-    /** Writes hostile values into the database directly, because the API would refuse them. */
-    const become = async (contact: string, logo: string, favicon: string) => {
-      const { rows } = await owner.query(
-        `with named as (update company c set name = $1 from domain d where c.id = d.company_id and d.host = 'localhost'),
-            sorted as (update category set names = jsonb_build_object('en', unique_name, 'fr', unique_name)
-              from (select id as named_id, $1::text || case when is_default then '' else ' ' || id end as unique_name
-                      from category) n where id = named_id)
-       update domain set name = $1, title = $1, contact = $2, version = version + 1,
-              theme = theme || jsonb_build_object('logo', $3::text, 'favicon', $4::text)
-        where host = 'localhost' returning version`,
-        [text, contact, logo, favicon]
-      )
-      await owner.query(`select pg_notify('vidimus', 'test domains localhost')`)
-      expect(rows).toHaveLength(1)
-      // its pictures are not shown, because the API would refuse them
-      await expect
-        .poll(async () => (await page.request.get(`${site}/en`)).text())
-        .toContain(contact.slice(0, 17))
-    }
-
-    // with one category alone there is nothing to choose, and its name is not shown
-    await owner.query(
-      `with another as (
-       insert into category (company_id, id, names, visibility, created_at)
-       select company_id, gen_random_uuid(), '{"en": "Other", "fr": "Autre"}', visibility, created_at
-         from category natural join (select company_id from domain where host = 'localhost') d
-       returning company_id, id
-     )
-     insert into group_category select a.company_id, g.id, a.id
-       from another a join "group" g on g.company_id = a.company_id`
-    )
-    await become(canaries.at(-1) ?? '', scriptedPictures[0] ?? '', scriptedPictures[1] ?? '')
-    for (const locale of isMatrix ? ['en', 'fr'] : ['fr']) {
-      // pages lead a person to the language that is theirs
-      await startSession(page, `${site}/${locale}`)
-      for (const path of [
-        ...taskPages,
-        ...linkPages,
-        '/setup',
-        '/docs',
-        '/docs/calls',
-        '/docs/errors'
-      ]) {
-        const canary = encodeURIComponent(canaries[1] ?? '')
-        await page.goto(`${site}/${locale}${path}?code=${canary}#${canary}`)
-        await expect(page.locator('h1')).toHaveCount(1)
-        await expect.poll(() => page.title(), path).toContain(canaries[0])
-        await expect(page.locator('.bar-logo')).toHaveText(text)
-        await expectUnharmed(page)
-      }
-      await page.goto(`${site}/${locale}/disabled`)
-      await expect(page.locator('[data-disabled-next]')).toContainText(canaries.at(-1) ?? '')
-      await expect(page.locator('a[href^="javascript:"]')).toHaveCount(0)
-    }
-    await page.goto(`${site}/fr/deposit`)
-    await expect(page.locator('option', { hasText: canaries[0] ?? '' })).toHaveCount(2)
-    await expectUnharmed(page)
-
-    for (const [at, logo] of scriptedPictures.entries()) {
-      const favicon = scriptedPictures.at(at - 1) ?? ''
-      await become(`https://acme.test/${canaries[3]}`, logo, favicon)
-      await page.goto(`${site}/fr`)
-      await expect(page.locator('.bar-logo')).toBeAttached()
-      await expectUnharmed(page)
-    }
-    expect(strangers).toEqual([])
-    expect(faults).toEqual([])
-    // what the company has said, opened by itself
-    for (const address of [
-      `${site}/.well-known/security.txt`,
-      `${site.replace('//', '//api.')}/localhost`
-    ]) {
-      await page.goto(address)
-      await expect(page.locator('body')).toContainText('acme.test')
-      await expectUnharmed(page)
-    }
-    await owner.end()
-    expect(strangers).toEqual([])
+  // the secrets are those that this browser has used
+  const jsonBodies = seen.bodies.filter(({ text }) => text.startsWith('{'))
+  const proofs = jsonBodies.flatMap(({ text }) => {
+    const { public_key_jwt } = JSON.parse(text)
+    return public_key_jwt ? [public_key_jwt] : []
   })
+  expect(proofs.map(each => parsePublicKeyJwt(each)?.payload.jwk)).toEqual([
+    keys[0]?.jwk,
+    keys[1]?.jwk, // of the refused change
+    keys[1]?.jwk
+  ])
+  const device = await page.evaluate(() => localStorage.getItem('vidimus:device'))
+
+  const database = socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
+  const owner = new pg.Pool(database)
+  const dump = await dumpDatabase(owner)
+  await owner.end()
+  expect(dump, 'what may stand there').toContain('Ada Lovelace')
+  expect(service.log().length).toBeGreaterThan(2000)
+  expect(seen.addresses.length).toBeGreaterThan(50)
+  const places = {
+    addresses: seen.addresses.join('\n'),
+    bodies: seen.bodies.map(({ text }) => text).join('\n'),
+    console: seen.said.join('\n'),
+    storage: kept.join('\n'),
+    log: service.log(),
+    database: dump
+  }
+  const expectNowhere = (what: string, secret: string, ...names: (keyof typeof places)[]) => {
+    for (const name of names) {
+      const found = encodingsOf(secret).filter(form => places[name].includes(form))
+      expect.soft(found, `${what} in ${name}`).toEqual([])
+    }
+  }
+  for (const [what, secret] of secrets) {
+    expectNowhere(what, secret, 'addresses', 'bodies', 'console', 'storage', 'log', 'database')
+  }
+  // these may be sent and, as for the device, kept
+  for (const proof of proofs)
+    expectNowhere('proof', proof, 'addresses', 'console', 'storage', 'log')
+  expectNowhere('device', device ?? '', 'addresses', 'console', 'log', 'database')
+  expect(device).toBeTruthy()
+  const proving = seen.bodies.filter(({ text }) => /public_key_jwt|challenge_response/.test(text))
+  const api = site.replace('//', '//api.')
+  const calls = new Set(proving.map(({ call }) => call))
+  expect([...calls].sort()).toEqual([
+    `POST ${api}/user`,
+    `POST ${api}/user/key`,
+    `POST ${api}/user/login`
+  ])
+  expect(new Set(seen.bearers)).toEqual(new Set([api]))
 })
 
 /** Collects what the pages of a context send, where they go, and what they log. */

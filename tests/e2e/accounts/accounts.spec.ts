@@ -24,131 +24,41 @@ test.afterAll(async () => {
   await mailServer[Symbol.asyncDispose]()
 })
 
-test('a person signs up, moves to another e-mail, replaces a forgotten password and deletes the account', async ({
-  browser
-}) => {
+test('a sign-up waits for its mail, and goes on by itself in every tab', async ({ browser }) => {
   const context = await browser.newContext()
   const page = await context.newPage()
+  const faults = watchFaults(page, /^Failed to load resource/)
   const email = await signUp(page)
-  const next = newEmail()
+  await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
+  await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
+  await expect(page.getByRole('button', { name: /Send it again in/ })).toBeVisible()
+  await inspectInTurn(page)
+  // what needs a person leads back here
+  await page.goto(`${site()}/en/history?kind=deposit`)
+  await expect(page).toHaveURL(/\/en\/verify-account\?redirect=/)
 
-  await test.step('a sign-up waits for its mail, and goes on by itself in every tab', async () => {
-    const faults = watchFaults(page, /^Failed to load resource/)
-    await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
-    await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
-    await expect(page.getByRole('button', { name: /Send it again in/ })).toBeVisible()
-    await inspectInTurn(page)
-    // what needs a person leads back here
-    await page.goto(`${site()}/en/history?kind=deposit`)
-    await expect(page).toHaveURL(/\/en\/verify-account\?redirect=/)
-
-    const link = await linkOf(email, 'verify')
-    const opened = await context.newPage()
-    await opened.goto(link)
-    await expect(opened.getByText(`Confirm ${email} to start`)).toBeVisible()
-    expect(opened.url()).not.toContain('#')
-    expect(await opened.content()).not.toContain(tokenIn(link))
-    await inspectInTurn(opened)
-    await opened.getByRole('button', { name: 'Confirm my email' }).click()
-    await expect(opened).toHaveURL(/\/en$/)
-    await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
-    await expect(page).toHaveURL(/\/en\/history\?kind=deposit$/)
-    // a used link shows no form
-    await opened.goto(link)
-    await expect(opened.getByText('This email is already confirmed.')).toBeVisible()
-    await opened.close()
-    expect(faults).toEqual([])
-  })
-
-  const elsewhere = await fresh(browser)
-  await test.step('another e-mail is confirmed by who is signed in', async () => {
-    await page.goto(`${site()}/en/me`)
-    const form = page.getByRole('region', { name: 'Email', exact: true })
-    await form.getByLabel('New email').fill(next)
-    await form.getByLabel('Password', { exact: true }).fill(other)
-    await form.getByRole('button', { name: 'Change email' }).click()
-    await expect(form.getByText('That is not your current password.')).toBeVisible()
-    await form.getByLabel('Password', { exact: true }).fill(password)
-    await form.getByRole('button', { name: 'Change email' }).click()
-    await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()
-    await inspectInTurn(page)
-    await mailTo(email, 'email_notice')
-    const link = await linkOf(next, 'email_confirm')
-    await elsewhere.goto(link)
-    await expect(elsewhere.getByText('Sign in first with your current email')).toBeVisible()
-    await inspectInTurn(elsewhere)
-    await page.goto(link)
-    await page.getByRole('button', { name: 'Confirm my new email' }).click()
-    await expect(page.getByText(`Your email is now ${next}.`)).toBeVisible()
-    await inspectInTurn(page)
-
-    await page.getByRole('link', { name: 'Continue' }).click()
-    await expect(page).toHaveURL(/\/en\/me$/)
-  })
-
-  await test.step('a forgotten password is replaced by mail, and nobody learns who has an account', async () => {
-    await elsewhere.goto(`${site()}/en/sign-in`)
-    await elsewhere.getByRole('link', { name: 'Forgot your password?' }).click()
-    await expect(
-      elsewhere.getByRole('heading', { level: 1, name: 'Choose a new password' })
-    ).toBeVisible()
-    await elsewhere.getByLabel('Email').fill('nobody@example.com')
-    await elsewhere.getByRole('button', { name: 'Send me a link' }).click()
-    await expect(elsewhere.getByText('If there is an account for nobody@example.com')).toBeVisible()
-    await elsewhere.getByRole('button', { name: 'Use another email' }).click()
-    await elsewhere.getByLabel('Email').fill(next)
-    await elsewhere.getByRole('button', { name: 'Send me a link' }).click()
-    await expect(elsewhere.getByText(`If there is an account for ${next}`)).toBeVisible()
-    await inspectInTurn(elsewhere)
-
-    await elsewhere.goto(await linkOf(next, 'reset'))
-    await expect(elsewhere.getByText(`A new password for ${next}.`)).toBeVisible()
-    await inspectInTurn(elsewhere)
-    await choose(elsewhere, other)
-    await elsewhere.getByRole('button', { name: 'Change my password' }).click()
-    await expect(elsewhere).toHaveURL(/\/en$/)
-    await expect(
-      elsewhere.getByText('Your password has been changed, and you are signed in.')
-    ).toBeVisible()
-    await mailTo(next, 'password_changed')
-    await context.clearCookies()
-    await page.goto(`${site()}/en/sign-in`)
-    await signIn(page, next, password)
-    await expect(page.getByText('do not match an account on this site')).toBeVisible()
-    await signIn(page, next, other)
-    await expect(page).toHaveURL(/\/en$/)
-  })
-
-  await test.step('the account is deleted', async () => {
-    await page.goto(`${site()}/en/me`)
-    await page.getByRole('button', { name: 'Delete my account' }).click()
-    await inspectInTurn(page)
-    await page.getByRole('button', { name: 'Keep my account' }).click()
-    await expect(page.getByRole('button', { name: 'Delete my account' })).toBeFocused()
-    await page.getByRole('button', { name: 'Delete my account' }).click()
-    const question = page.getByRole('region', { name: 'Delete account' })
-    await question.getByLabel('Password', { exact: true }).fill(other)
-    await question.getByRole('button', { name: 'Delete my account for good' }).click()
-    await expect(page).toHaveURL(/\/en$/)
-    await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
-    await mailTo(next, 'account_deleted')
-    await page.goto(`${site()}/en/sign-in`)
-    await signIn(page, next, other)
-    await expect(page.getByText('do not match an account on this site')).toBeVisible()
-  })
+  const link = await linkOf(email, 'verify')
+  const opened = await context.newPage()
+  await opened.goto(link)
+  await expect(opened.getByText(`Confirm ${email} to start`)).toBeVisible()
+  expect(opened.url()).not.toContain('#')
+  expect(await opened.content()).not.toContain(tokenIn(link))
+  await inspectInTurn(opened)
+  await opened.getByRole('button', { name: 'Confirm my email' }).click()
+  await expect(opened).toHaveURL(/\/en$/)
+  await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
+  await expect(page).toHaveURL(/\/en\/history\?kind=deposit$/)
+  // a used link shows no form
+  await opened.goto(link)
+  await expect(opened.getByText('This email is already confirmed.')).toBeVisible()
+  expect(faults).toEqual([])
+  await context.close()
 })
 
-test('pages of links say what they need, and a link works when it is put into the address before the page is ready', async ({
+test('a link works when it is put into the address before the page is ready', async ({
   browser
 }) => {
   const page = await fresh(browser)
-  for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
-    await page.goto(`${site()}/en/${path}`)
-    await expect(page.getByText('This page opens from a link in an email.')).toBeVisible()
-  }
-  await page.goto(`${site()}/en/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
-  await expect(page.getByText(/no longer works/)).toBeVisible()
-
   const link = await linkOf(await signUp(page), 'verify')
   const release = await delayRequests(page, '**/_astro/VerifyAccount.*.js')
   await page.goto(`${site()}/en/verify-account`)
@@ -182,6 +92,42 @@ test('a link opened in another browser asks for a password, which is then the ac
   await expect(typed).toHaveURL(/\/en\/sign-in/)
   await signIn(typed, email, other)
   await expect(typed.getByText('do not match an account on this site')).toBeVisible()
+})
+
+test('a forgotten password is replaced by mail, and nobody learns who has an account', async ({
+  browser
+}) => {
+  const first = await fresh(browser)
+  const email = await confirmed(first)
+  const page = await fresh(browser)
+  await page.goto(`${site()}/en/sign-in`)
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
+  await page.getByLabel('Email').fill('nobody@example.com')
+  await page.getByRole('button', { name: 'Send me a link' }).click()
+  await expect(page.getByText('If there is an account for nobody@example.com')).toBeVisible()
+  await page.getByRole('button', { name: 'Use another email' }).click()
+  await page.getByLabel('Email').fill(email)
+  await page.getByRole('button', { name: 'Send me a link' }).click()
+  await expect(page.getByText(`If there is an account for ${email}`)).toBeVisible()
+  await inspectInTurn(page)
+
+  await page.goto(await linkOf(email, 'reset'))
+  await expect(page.getByText(`A new password for ${email}.`)).toBeVisible()
+  await inspectInTurn(page)
+  await choose(page, other)
+  await page.getByRole('button', { name: 'Change my password' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  await expect(
+    page.getByText('Your password has been changed, and you are signed in.')
+  ).toBeVisible()
+  await mailTo(email, 'password_changed')
+  const again = await fresh(browser)
+  await again.goto(`${site()}/en/sign-in`)
+  await signIn(again, email, password)
+  await expect(again.getByText('do not match an account on this site')).toBeVisible()
+  await signIn(again, email, other)
+  await expect(again).toHaveURL(/\/en$/)
 })
 
 test('an invited person chooses name and password, in French too', async ({ browser }) => {
@@ -228,6 +174,60 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await expect(page.getByLabel('Nom affiché')).toHaveCount(0)
 })
 
+test('a person moves to another e-mail and then deletes the account', async ({ browser }) => {
+  const page = await fresh(browser)
+  const email = await confirmed(page)
+  const next = newEmail()
+  await page.goto(`${site()}/en/me`)
+  const form = page.getByRole('region', { name: 'Email', exact: true })
+  await form.getByLabel('New email').fill(next)
+  await form.getByLabel('Password', { exact: true }).fill(other)
+  await form.getByRole('button', { name: 'Change email' }).click()
+  await expect(form.getByText('That is not your current password.')).toBeVisible()
+  await form.getByLabel('Password', { exact: true }).fill(password)
+  await form.getByRole('button', { name: 'Change email' }).click()
+  await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()
+  await inspectInTurn(page)
+  await mailTo(email, 'email_notice')
+  const link = await linkOf(next, 'email_confirm')
+  const elsewhere = await fresh(browser)
+  await elsewhere.goto(link)
+  await expect(elsewhere.getByText('Sign in first with your current email')).toBeVisible()
+  await inspectInTurn(elsewhere)
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Confirm my new email' }).click()
+  await expect(page.getByText(`Your email is now ${next}.`)).toBeVisible()
+  await inspectInTurn(page)
+
+  await page.getByRole('link', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await inspectInTurn(page)
+  await page.getByRole('button', { name: 'Keep my account' }).click()
+  await expect(page.getByRole('button', { name: 'Delete my account' })).toBeFocused()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  const question = page.getByRole('region', { name: 'Delete account' })
+  await question.getByLabel('Password', { exact: true }).fill(password)
+  await question.getByRole('button', { name: 'Delete my account for good' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+  await mailTo(next, 'account_deleted')
+  await page.goto(`${site()}/en/sign-in`)
+  await signIn(page, next, password)
+  await expect(page.getByText('do not match an account on this site')).toBeVisible()
+})
+
+test('the pages of links say what they need when they are opened without one', async ({
+  browser
+}) => {
+  const page = await fresh(browser)
+  for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
+    await page.goto(`${site()}/en/${path}`)
+    await expect(page.getByText('This page opens from a link in an email.')).toBeVisible()
+  }
+  await page.goto(`${site()}/en/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
+  await expect(page.getByText(/no longer works/)).toBeVisible()
+})
+
 function site(): string {
   return `http://localhost:${service.port}`
 }
@@ -244,6 +244,14 @@ async function signUp(page: Page, locale = 'en', chosen = password): Promise<str
   await choose(page, chosen)
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page).toHaveURL(/\/verify-account/)
+  return email
+}
+
+async function confirmed(page: Page): Promise<string> {
+  const email = await signUp(page)
+  await page.goto(await linkOf(email, 'verify'))
+  await page.getByRole('button', { name: 'Confirm my email' }).click()
+  await expect(page).toHaveURL(/\/en$/)
   return email
 }
 

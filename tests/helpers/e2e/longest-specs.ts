@@ -9,8 +9,6 @@ export const longestSpecs = [
   '**/hardening.spec.ts',
   '**/pages.spec.ts',
   '**/keyboard.spec.ts',
-  '**/accounts/accounts.spec.ts',
   '**/accounts/me.spec.ts',
-  '**/accounts/setup.spec.ts',
   '**/admin/first-day.spec.ts'
 ]
