@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import node from '@astrojs/node'
 import react from '@astrojs/react'
@@ -38,7 +40,9 @@ export default defineConfig({
     build: { assetsInlineLimit: 0 },
     environments: {
       client: {
-        build: { rolldownOptions: { output: { codeSplitting: { groups: chunkGroups() } } } }
+        build: {
+          rolldownOptions: { output: { codeSplitting: { groups: chunkGroups() }, chunkFileNames } }
+        }
       }
     },
     worker
@@ -46,18 +50,27 @@ export default defineConfig({
 })
 
 /**
- * Fewer and larger scripts: on a slow line each one costs a page 10 ms. Groups that are not limited
- * to `$initial`, or whose threshold is higher, move what a page loads later into what it loads first.
+ * Fewer and larger scripts, because on a slow line each one costs a page 10 ms. `shell` is on every
+ * page, `react` and `core` on nearly every page with an island. The others join scripts of the same
+ * pages. Without `$initial`, or with a higher threshold, they would move what a page loads later into
+ * what it loads first.
  */
 function chunkGroups() {
   const react = /node_modules[\\/](?:react|react-dom|scheduler)[\\/]|islands[\\/]kit[\\/]hydrate/
   const calls = /[\\/]node_modules[\\/]zod[\\/]|[\\/]src[\\/](?:contract|core)[\\/]/
+  // what only later calls need must not come with what a page loads first
+  const isShared = id => !/[\\/](?:zod|contract|i18n|audit)[\\/]/.test(id)
   const byEntries = { minShareCount: 2, entriesAware: true }
   return [
     { name: 'react', test: react, priority: 9 },
-    { name: 'core', tags: ['$initial'], minShareCount: 20, priority: 5 },
+    { name: (id, context) => (entriesOf(id, context).isShell ? 'shell' : null), priority: 8 },
+    {
+      name: (id, context) => (entriesOf(id, context).count >= 20 ? 'core' : null),
+      priority: 5
+    },
     {
       name: 'shared',
+      test: isShared,
       tags: ['$initial'],
       ...byEntries,
       entriesAwareMergeThreshold: 3000,
@@ -72,6 +85,25 @@ function chunkGroups() {
       priority: 3
     }
   ]
+}
+
+/** Leaves out the entries that rolldown adds to the names of groups, because pages list the names. */
+function chunkFileNames({ name }) {
+  return `_astro/${name.replace(/^(shared|calls)_.*/, '$1')}.[hash].js`
+}
+
+/** Returns how many entries import a module at their start, and whether the layout's script does. */
+function entriesOf(id, context) {
+  const importers = new Set([id])
+  let count = 0
+  let isShell = false
+  for (const each of importers) {
+    const module = context.getModuleInfo(each)
+    if (module?.isEntry) count += 1
+    if (each.includes('layouts/Base.astro')) isShell = true
+    for (const next of module?.importers ?? []) importers.add(next)
+  }
+  return { count, isShell }
 }
 
 /** Returns the integration of React, with our own module that hydrates the islands in the browser. */
@@ -104,12 +136,57 @@ function fewerPasswords() {
   }
 }
 
-/** Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes, its words. */
+/**
+ * Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes,
+ * its words, and its scripts.
+ */
 function buildRecord() {
   let routes = []
+  const scripts = { ofSource: {}, imports: {} }
+  const noteScripts = { name: 'vidimus-scripts', generateBundle }
+
+  function generateBundle(_options, bundle) {
+    if (this.environment.name !== 'client') return
+    if (process.env.DUMP)
+      writeFileSync(
+        process.env.DUMP,
+        JSON.stringify(
+          Object.values(bundle)
+            .filter(c => c.type === 'chunk')
+            .map(c => ({
+              f: c.fileName,
+              imports: c.imports,
+              dyn: c.dynamicImports,
+              entry: c.isEntry,
+              facade: c.facadeModuleId,
+              mods: Object.entries(c.modules).map(([m, x]) => [
+                m.replace(/.*\/(src|node_modules)\//, '$1/'),
+                x.renderedLength,
+                this.getModuleInfo(m)?.importedIds.map(m =>
+                  m.replace(/.*\/(src|node_modules)\//, '$1/')
+                )
+              ])
+            }))
+        )
+      )
+    const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk')
+    for (const { fileName, imports, moduleIds } of chunks) {
+      const name = basename(fileName, '.js')
+      scripts.imports[name] = imports
+        .filter(each => each in bundle)
+        .map(each => basename(each, '.js'))
+      for (const id of moduleIds) scripts.ofSource[sourceOf(id)] = name
+    }
+    // what is imported as a whole
+    for (const { fileName, facadeModuleId } of chunks)
+      if (facadeModuleId) scripts.ofSource[sourceOf(facadeModuleId)] = basename(fileName, '.js')
+  }
+
   return {
     name: 'vidimus-build-record',
     hooks: {
+      'astro:config:setup': ({ updateConfig }) =>
+        updateConfig({ vite: { plugins: [noteScripts] } }),
       'astro:routes:resolved': options => {
         const patterns = options.routes.map(({ pattern }) => pattern)
         routes = patterns.filter(pattern => pattern.startsWith('/[locale]')).sort()
@@ -119,10 +196,18 @@ function buildRecord() {
         const messages = { en: textsOf('en'), fr: textsOf('fr') }
         const id = await fingerprint(dist)
         const built = new Date().toISOString()
-        await writeFile(`${dist}/build.json`, JSON.stringify({ id, built, routes, messages }))
+        await writeFile(
+          `${dist}/build.json`,
+          JSON.stringify({ id, built, routes, scripts, messages })
+        )
       }
     }
   }
+}
+
+/** Returns the path of a module below `src`. */
+function sourceOf(id) {
+  return id.replaceAll('\\', '/').replace(/^.*\/src\//, '')
 }
 
 /** The same sources give the same id, so that replicas of one release agree. */

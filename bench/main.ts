@@ -6,6 +6,7 @@ import { canPinToCores, onClientCore } from './cores.ts'
 import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as fairness } from './fairness.ts'
+import { measure as firstUse } from './first-use.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
 import { measure as wizard } from './import-page.ts'
@@ -46,6 +47,7 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   bounds: onClientCore(bounds),
   import: onClientCore(imports),
   history,
+  'first-use': firstUse,
   desk,
   wizard,
   pictures

@@ -1,5 +1,6 @@
 import type { DomainConfig } from './contract/domains.ts'
 import type { PageEntry } from './core/pages/page-table.ts'
+import type { BuiltScripts } from './server/site/astro-build.ts'
 
 declare global {
   interface DocumentEventMap {
@@ -8,6 +9,24 @@ declare global {
      * `islands/kit/show-message.ts`.
      */
     'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
+  }
+
+  interface Window {
+    /** The calls that `boot.js` has begun. `stores/environment.ts` takes their responses. */
+    earlyCalls?: EarlyCall[]
+    /** The button outside all islands that was clicked before its script ran. */
+    earlyClick?: HTMLElement | undefined
+  }
+
+  interface EarlyCall {
+    url: string
+    headers: Record<string, string>
+    response: Promise<Response>
+    /** Ends the call, or the stream. */
+    abort: () => void
+    /** The event stream after which this list was loaded. */
+    stream?: EarlyCall
+    isTaken?: boolean
   }
 
   namespace App {
@@ -25,6 +44,7 @@ declare global {
       apiOrigin: string
       /** Id of the running build. A page that was opened with another build offers to reload. */
       buildId: string
+      scripts: BuiltScripts
       /** Number of fingerprints per minute that one network may verify without signing in. */
       checksPerMinute: number
       /** The IP addresses or the host name of this service. Empty if they are not set. */

@@ -6,7 +6,9 @@ import { pageOfAstroRoute } from './core/pages/page-table.ts'
 import { themeCss } from './core/theme/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
 // oxlint-disable-next-line boundaries/dependencies -- a text, which the rule cannot find
-import boot from './shell/boot.js?raw'
+import bootSource from './shell/boot.js?raw'
+
+const boot = bootSource.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm, '')
 
 /**
  * Renders a page and adds its content security policy. The host determines the company, the route
@@ -39,7 +41,7 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
   locals.boot = boot
 
   const response = await next()
-  const body = lowerScriptPriority(await response.text())
+  const body = listModules(lowerScriptPriority(await response.text()), locals.scripts)
   const headers = new Headers(response.headers)
   const astroPolicy = headers.get('content-security-policy')
   if (astroPolicy) {
@@ -61,6 +63,33 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
 function lowerScriptPriority(page: string): string {
   const script = '<script type="module"'
   return page.replaceAll(`${script} src=`, `${script} fetchpriority="low" src=`)
+}
+
+/**
+ * Replaces the sources that the page names by the scripts that `boot.js` preloads: first those of
+ * the islands, then of React, then of the sources, which the islands load next. The order counts on
+ * a slow line.
+ */
+function listModules(page: string, { ofSource, imports }: App.Locals['scripts']): string {
+  const [meta, sources = ''] = /<meta name="modules" content="([^"]*)">/.exec(page) ?? []
+  if (meta === undefined) return page
+  const found = new Set<string>()
+  const add = (name: string) => {
+    const own = new Set([name])
+    for (const each of own) for (const next of imports[each] ?? []) own.add(next)
+    for (const each of own) found.add(each)
+  }
+  for (const kind of ['component', 'renderer'])
+    for (const [, name = ''] of page.matchAll(
+      new RegExp(`${kind}-url="/_astro/([^"]+)\\.js"`, 'g')
+    ))
+      add(name)
+  for (const source of sources.split(' ').filter(Boolean)) {
+    const name = ofSource[source]
+    if (name === undefined) throw new Error(`No script contains ${source}`)
+    add(name)
+  }
+  return page.replace(meta, `<meta name="modules" content="${[...found].join(' ')}">`)
 }
 
 async function hashSource(text: string): Promise<string> {

@@ -23,9 +23,18 @@ export interface AstroBuild {
   built: Date
   /** The translations of every namespace, by language. */
   messages: Record<Locale, Words>
+  scripts: BuiltScripts
   /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
   render: PageRenderer
+}
+
+/** The scripts of the pages, by name: `Verify.FVv06Hs5`. */
+export interface BuiltScripts {
+  /** The script that contains a source: `islands/verify/Verify.tsx`. */
+  ofSource: Record<string, string>
+  /** The scripts that a script imports at its start. */
+  imports: Record<string, string[]>
 }
 
 export interface BuiltFile {
@@ -42,6 +51,10 @@ const BuildRecord = z.object({
   built: z.iso.datetime(),
   // the routes that have a page, such as `/[locale]/verify`
   routes: z.array(z.string()),
+  scripts: z.object({
+    ofSource: z.record(z.string(), z.string()),
+    imports: z.record(z.string(), z.array(z.string()))
+  }),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 

@@ -78,7 +78,10 @@ export function runInBackground(work: () => Promise<void>): void {
   work().catch(error => setTimeout(() => void Promise.reject(error), replacingMs))
 }
 
-/** Runs a function when an element that matches `selector` is clicked, on any page. */
+/**
+ * Runs a function when an element that matches `selector` is clicked, on any page, or has been
+ * clicked before this was called.
+ */
 export function onClick(
   selector: string,
   run: (element: HTMLElement, event: MouseEvent) => void
@@ -87,11 +90,14 @@ export function onClick(
     'click',
     event => {
       const element = event.target instanceof Element ? event.target.closest(selector) : undefined
-      if (element instanceof HTMLElement) run(element, event)
+      if (!(element instanceof HTMLElement)) return
+      delete window.earlyClick
+      run(element, event)
     },
     // listens before ClientRouter, which would otherwise follow links that this module handles
     { capture: true }
   )
+  if (window.earlyClick?.matches(selector)) window.earlyClick.click()
 }
 
 /**
