@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -147,28 +146,6 @@ function buildRecord() {
 
   function generateBundle(_options, bundle) {
     if (this.environment.name !== 'client') return
-    if (process.env.DUMP)
-      writeFileSync(
-        process.env.DUMP,
-        JSON.stringify(
-          Object.values(bundle)
-            .filter(c => c.type === 'chunk')
-            .map(c => ({
-              f: c.fileName,
-              imports: c.imports,
-              dyn: c.dynamicImports,
-              entry: c.isEntry,
-              facade: c.facadeModuleId,
-              mods: Object.entries(c.modules).map(([m, x]) => [
-                m.replace(/.*\/(src|node_modules)\//, '$1/'),
-                x.renderedLength,
-                this.getModuleInfo(m)?.importedIds.map(m =>
-                  m.replace(/.*\/(src|node_modules)\//, '$1/')
-                )
-              ])
-            }))
-        )
-      )
     const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk')
     for (const { fileName, imports, moduleIds } of chunks) {
       const name = basename(fileName, '.js')

@@ -11,11 +11,9 @@ import { type Service, startClientProcess, startService } from './processes.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
- * Measures an installation whose companies have created as much as they may. First measures the
- * calls of a quiet company on the idle service, then while a company at its bounds calls everything
- * that lists something of it. Then measures what an operator reads of all companies. The lists come
- * from the contract, and each code `too_many_…` needs an entry in `fills`, so a new noun is measured
- * too. The company at its bounds calls from a process of its own, which parses none of the answers.
+ * What a company that has created as much as it may costs a quiet neighbor, and operators who read
+ * 1,000 of them. The lists come from the contract, and each code `too_many_…` needs an entry in
+ * `fills`, so a new noun is measured too.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService({ DEMO: 'true', DEV: 'true' })
@@ -115,7 +113,6 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
   return rows
 }
 
-/** Returns the calls that list something of a company and need nothing but its id. */
 function listsOf(id: string): { name: string; endpoint: Endpoint; input: object }[] {
   return Object.entries(endpoints as Record<string, Endpoint>).flatMap(([name, endpoint]) => {
     const { method, access, path } = endpoint
@@ -128,10 +125,7 @@ function listsOf(id: string): { name: string; endpoint: Endpoint; input: object 
   })
 }
 
-/**
- * Returns for each bound the SQL that gives every company as much as it may have. Undefined for
- * bounds that other benchmarks fill (people, imports). Throws if a bound has no entry.
- */
+// undefined for bounds that other benchmarks fill
 async function fillsOf({ query }: Service): Promise<Record<string, string | undefined>> {
   const [look] = await query<{ theme: string }>('select theme::text from domain limit 1')
   const theme = `'${(look?.theme ?? '{}').replaceAll("'", "''")}'::jsonb`

@@ -1,10 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, type CDPSession, chromium } from '@playwright/test'
 
-/**
- * Starts this machine's browser without a window. Closes it when `signal` is aborted, so that
- * pending waits fail.
- */
+/** Closes the browser when `signal` is aborted, so that pending waits fail. */
 export async function launchBrowser(signal?: AbortSignal): Promise<Browser> {
   const saved = '.cache/chromium'
   const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
@@ -24,11 +21,9 @@ export async function launchBrowser(signal?: AbortSignal): Promise<Browser> {
 }
 
 /**
- * Records the tasks of a page's main thread while a file is chosen on the page. Returns a function
- * that stops recording and returns the processor time of each task of 10 ms or more, in
- * milliseconds. Processor time does not include waiting for other work on the machine.
- * The browser runs one task to create the chosen files and to dispatch the event `change`. Only the
- * dispatch of the event counts, because creating the files is not work of the page.
+ * Returns the processor time of each task of the page's main thread of 10 ms or more, in
+ * milliseconds, from the choice of a file on. Of the task that creates the chosen files, only the
+ * dispatch of `change` counts, because the rest is not work of the page.
  */
 export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
   type Traced = {

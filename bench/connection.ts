@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface HttpAnswer {
   status: number
-  /** The status line and the headers, as received. */
   head: string
   body: Buffer
 }
@@ -13,8 +12,8 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
 /**
- * An HTTP connection for one request at a time. It parses only as much HTTP as the benchmarks need,
- * so it takes little processor time and hardly distorts the measurement.
+ * For one request at a time. Parses only as much HTTP as the benchmarks need, so that it hardly
+ * distorts the measurement.
  */
 export class Connection {
   readonly #socket: Socket
@@ -42,10 +41,7 @@ export class Connection {
     })
   }
 
-  /**
-   * Sends a request, repeats it as long as the server answers that it is overloaded, and returns
-   * the last response. The repetitions are part of the measured time.
-   */
+  /** The repetitions while the server is overloaded are part of the measured time. */
   async requestWithRetry(request: string): Promise<HttpAnswer> {
     for (;;) {
       const answer = await this.request(request)
@@ -78,10 +74,7 @@ export class Connection {
   }
 }
 
-/**
- * Returns the text of an HTTP request. `body` is sent as JSON; if it is undefined, the request has
- * no body.
- */
+/** `body` is sent as JSON. */
 export function requestText(
   method: string,
   path: string,
@@ -99,10 +92,7 @@ export function requestText(
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${text}`
 }
 
-/**
- * Returns the parsed JSON of a response. Throws for a status of 300 or more. A chunked body must
- * consist of one chunk.
- */
+/** Throws for a status of 300 or more. A chunked body must consist of one chunk. */
 export function jsonOf({ status, head, body }: HttpAnswer): unknown {
   if (status >= 300) throw new Error(`answered ${status}: ${body.toString()}`)
   const text = body.toString()

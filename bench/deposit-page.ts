@@ -8,16 +8,12 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser, traceTasks } from './browser.ts'
 import { type BenchOptions, median, type ReportRow } from './table.ts'
 
-/**
- * The size of a document in bytes, by its index: between 1 and 200 kB, spread evenly. It is the
- * same in every run.
- */
+// between 1 and 200 kB, spread evenly, the same in every run
 const sizeOf = (index: number) => 1000 + ((index * 7919) % 199_001)
 
 /**
- * Measures the deposit page with a real service while a thousand documents that were chosen
- * together are deposited: how long the page is blocked, how long it takes until the last document
- * is deposited, and how much memory the page then uses.
+ * The deposit page with a real service and a thousand documents that were chosen together: how long
+ * the page is blocked, the time until the last is deposited, and the memory.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const count = quick ? 100 : 1000
@@ -39,9 +35,9 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
 
 interface Deposited {
   seconds: number
-  /** Processor time of the longest task of the page's main thread, in milliseconds. */
+  /** Processor time in milliseconds. */
   longest: number
-  /** Growth of the page's memory in bytes. */
+  /** In bytes. */
   grown: number
 }
 
@@ -79,11 +75,8 @@ async function makeFiles(folder: string, count: number): Promise<string[]> {
   return paths
 }
 
-/**
- * Resolves when the page shows a heading with this text. A timer in the page looks for the heading,
- * because polling by Playwright would cause long tasks in the page's main thread and distort the
- * measurement.
- */
+// a timer in the page looks for the heading, because polling by Playwright would cause long tasks
+// there
 function headingOf(page: Page, text: string): Promise<void> {
   return page.evaluate(
     wanted =>

@@ -17,14 +17,9 @@ import {
 import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
- * Measures deposits by fingerprint: `POST /deposit`, one call that commits record, event and leaf.
- * The product's time runs from the request to the response and includes all work of the call, such
- * as checking the token and computing hashes.
- * The program for comparison (`peer`) runs only the SQL of that call, in the same transactions,
- * with the same role and policies, on one `pg` connection per caller. It repeats the statements of
- * a real call with new ids. Both programs must add the same number of rows for each deposit.
- * The benchmark does not upload files and does not notify other processes (`NOTIFY`). The processor
- * time of both programs includes the processor time of their database.
+ * Deposits by fingerprint: one call that commits record, event and leaf. The peer runs only the SQL
+ * of that call, in the same transactions, with the same role and policies. Neither uploads files
+ * nor notifies other processes. The processor time of both includes that of the database.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const most = 16
@@ -113,10 +108,7 @@ const tables = [
   'idempotency'
 ]
 
-/**
- * Calls `run`, which makes deposits and returns their number. Throws unless each table in `tables`
- * has grown by exactly this number of rows.
- */
+// throws unless each table in `tables` has grown by the number of deposits that `run` returns
 async function counted(
   internals: ServiceInternals,
   run: () => Promise<LoadFigures>

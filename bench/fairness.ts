@@ -7,15 +7,14 @@ import { companyHost, openServiceInternals } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 const otherHost = 'demo.localhost'
-/** The number of requests (entries of the history) that the busy company searches and exports. */
+// requests that the busy company searches and exports
 const historyLength = 5000
 const people = 10
 
 /**
- * Measures how much one busy company slows another one down: the time of `GET /user` calls of a
- * quiet company while the busy one floods the service in different ways. `peer` is the time of the
- * same calls on an idle service. Each company's client is a process of its own. Both run on the
- * same core, and the client of the quiet company has the higher priority.
+ * How much one busy company slows another one down: `GET /user` of a quiet company while the busy
+ * one floods the service in different ways. The peer is the same call on an idle service. The
+ * client of the quiet company has the higher priority on their core.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService({ DEMO: 'true' })

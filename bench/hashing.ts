@@ -13,20 +13,15 @@ import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
 
-/**
- * The number of MB of memory that hashing a file may use in addition to what reading the file uses.
- */
+// in addition to the memory that reading the file uses
 const spareMegabytes = 32
 
-/**
- * The maximum memory in MB that the page may use to hash two files at the same time. Each file is
- * small enough for the browser to hash in one piece.
- */
+// for two files that are each small enough for the browser to hash in one piece
 const maxMegabytesForTwoFiles = 150
 
 /**
- * Measures how fast the built verify page hashes files, compared with `sha256sum` of the same
- * files. Also compares four files at the same time with one file, and measures the memory used.
+ * How fast the built verify page hashes files, compared with `sha256sum`, and four files at the
+ * same time with one. Also the memory.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-hashing-'))
@@ -73,7 +68,6 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
   ]
 }
 
-/** Returns `Object.entries(of)`, but with the type of the keys instead of `string`. */
 function entriesOf<Name extends string, Value>(of: Record<Name, Value>): [Name, Value][] {
   return Object.entries(of) as [Name, Value][] // as: its own keys
 }
@@ -105,7 +99,7 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
   return (performance.now() - start) / 1000
 }
 
-/** The exported functions of the built module, by their names in the build. */
+// by their names in the build
 type HashModule = Record<string, (file: File) => Promise<string>>
 
 async function addInput(page: Page): Promise<void> {
@@ -118,11 +112,7 @@ async function addInput(page: Page): Promise<void> {
   })
 }
 
-/**
- * Opens the page at `address` and starts a minimal worker for comparison: it reads a whole file and
- * calls the browser's digest function. Returns functions that hash a file with this worker and
- * close the page.
- */
+// a worker that reads a whole file and calls the browser's digest
 async function openBareDigest(browser: Browser, address: string) {
   const page = await browser.newPage({ bypassCSP: true }) // allows a worker without a file
   await page.goto(address)
@@ -188,17 +178,14 @@ async function openHashing(browser: Browser, build: AstroBuild, address: string)
   }
 }
 
-/** Puts files into the page's file input. A file that occurs twice becomes two entries. */
+// a file that occurs twice becomes two entries
 async function choose(page: Page, files: BenchFile[]): Promise<void> {
   await page.locator('#bench').setInputFiles(files.map(({ path }) => path))
 }
 
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
-/**
- * Measures the peak growth of the memory of the browser's page processes while the page reads or
- * hashes files. Returns the rows of the report, or none on systems other than Linux.
- */
+// the peak growth while the page reads or hashes files; no rows on systems other than Linux
 async function memoryOf(
   browser: Browser,
   openPage: () => Promise<Hashing>,
@@ -233,7 +220,7 @@ async function memoryOf(
   ]
 }
 
-/** Returns a size from `/proc/<pid>/status` in MB: `VmHWM:  123456 kB` → 123.456 */
+// in MB: `VmHWM:  123456 kB` → 123.456
 function statusOf(pid: number, name: string): number {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1000

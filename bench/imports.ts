@@ -20,13 +20,10 @@ import { startService } from './processes.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
- * Measures imports of 100,000 people who are all new and join one or two groups: how many rows a
- * second the service stores, checks, runs and undoes.
- * For comparison, two `COPY` statements in one transaction write the same people and memberships
- * into the same tables. They check nothing and cannot be undone. Import and `COPY` run alternately.
- * Each is removed again, so that the tables always have the same size.
- * During each step of an import, and during `COPY`, another company calls `GET /user` continuously.
- * The time of these calls is measured, too.
+ * Imports of 100,000 new people who join one or two groups. The peer is two `COPY` statements in
+ * one transaction that write the same people and check nothing. During each step, another company
+ * calls `GET /user`, whose time is measured too. Everything is removed again, so that the tables
+ * always have the same size.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : importLimits.rows
@@ -77,11 +74,6 @@ function rowsOf(figures: Record<string, number>): ReportRow[] {
 
 type Copy = Awaited<ReturnType<typeof prepareCopy>>
 
-/**
- * Imports new people and undoes the import. Then writes the same people by `COPY` and deletes them.
- * Returns the rows per second of each step, and the time of the other company's calls during each
- * step in milliseconds.
- */
 async function importOnce(
   ada: Client,
   other: Client,
@@ -135,10 +127,7 @@ async function importOnce(
   }
 }
 
-/**
- * Runs `work` while another company calls the service. Returns the time of `work` and the 99th
- * percentile of the time of the calls, both in milliseconds.
- */
+// returns the time of `work` and the 99th percentile of the other company's calls, in milliseconds
 async function beside(
   other: Client,
   work: () => Promise<unknown>
@@ -163,10 +152,6 @@ async function beside(
   return { ms, p99Ms: quantile(times, 0.99) }
 }
 
-/**
- * Returns two functions: `take` saves the people of an import in files in `folder`, and `write`
- * writes these people back into the database by `COPY`.
- */
 async function prepareCopy(sql: pg.Client, folder: string) {
   const { rows } = await sql.query<{ names: string }>(
     `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as names
@@ -181,10 +166,7 @@ async function prepareCopy(sql: pg.Client, folder: string) {
       await sql.query(`copy (select ${columns} from "user" where id in ${created}) to '${people}'`)
       await sql.query(`copy (select * from group_user where user_id in ${created}) to '${members}'`)
     },
-    /**
-     * Writes the people from the files into the tables by `COPY`, then deletes them again. Passes
-     * only the `COPY` to `beside`, which measures it, and returns the result of `beside`.
-     */
+    /** Only the `COPY` is passed to `beside`, which measures it. */
     async write(count: number, beside: (work: () => Promise<void>) => Promise<{ ms: number }>) {
       const copied = await beside(async () => {
         await sql.query('begin')

@@ -1,6 +1,5 @@
 import { getCompany } from '../src/contract/companies.ts'
-import { listGroups } from '../src/contract/groups.ts'
-import { changeUsers, listUsers } from '../src/contract/members.ts'
+import { listUsers } from '../src/contract/members.ts'
 import { getAttention, getUsageByDay } from '../src/contract/overview.ts'
 import { getOwnAccount } from '../src/contract/users.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
@@ -8,11 +7,9 @@ import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/servic
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
- * Measures the list of people: its pages in a company of 100,000 people and in one of 100, and
- * searches that must read every person because few or none match. One service has both companies,
- * and their pages are requested alternately, each over a new connection. Then measures the overview
- * of the large company. Half of its people have not accepted their invitation, and each of the last
- * 400 days has usage.
+ * The list of people in a company of 100,000 and in one of 100, searches that must read every
+ * person, and the overview of the large company. Half of its people have not accepted their
+ * invitation, and each of the last 400 days has usage.
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
@@ -84,22 +81,6 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
       target: { atMost: 100 }
     })
   }
-  const counts: number[] = []
-  for (let round = 0; round < rounds / 3; round++) {
-    const input = { action: 'enable', filter: { q: 'durand' }, dry_run: true } as const
-    counts.push(await timeOf(() => large.person.call(changeUsers, input)))
-  }
-  const counted = quantile(counts, 0.95)
-  rows.push({ what: 'dry run over all people, p95', ours: counted, unit: 'ms' })
-  const groups: number[] = []
-  for (let round = 0; round < rounds / 3; round++) {
-    groups.push(await timeOf(() => large.person.call(listGroups, { id: large.id })))
-  }
-  rows.push({
-    what: 'page of groups, one of everybody, p95',
-    ours: quantile(groups, 0.95),
-    unit: 'ms'
-  })
   const { person, id } = large
   const overview = {
     'what needs attention': () => person.call(getAttention, { id }),
@@ -113,44 +94,16 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
     const ours = quantile(times, 0.95)
     rows.push({ what: `overview: ${what}, p95`, ours, unit: 'ms', target: { atMost: 200 } })
   }
-  rows.push({
-    what: 'people who leave a group in a bulk change',
-    ours: await bulkRate(large, signal),
-    unit: '/s'
-  })
   return rows
 }
 
-/**
- * Removes all people of a company from the group to which everybody belongs, by the same API calls
- * as the page of the list. Returns how many people are removed per second.
- */
-async function bulkRate({ person, groups }: Company, signal: AbortSignal): Promise<number> {
-  const input = { action: 'remove_from_group', group_id: groups?.everyone, filter: {} } as const
-  const started = performance.now()
-  let changed = 0
-  let cursor: string | null = null
-  do {
-    signal.throwIfAborted()
-    const place: { cursor?: string } = cursor === null ? {} : { cursor }
-    const { done, next } = await person.call(changeUsers, { ...input, ...place })
-    changed += done.length
-    cursor = next
-  } while (cursor !== null)
-  return changed / ((performance.now() - started) / 1000)
-}
-
-/** Returns the day in UTC that was `days` days ago. */
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 }
 
 type Company = Awaited<ReturnType<typeof fill>>
 
-/**
- * Adds people to a company. Returns its administrator, the ids of its groups, and an API call that
- * reads a page in the middle of the list.
- */
+// `page` reads a page in the middle of the list
 async function fill({ query }: ServiceProcess, person: Client, count: number) {
   const { company } = await person.call(getOwnAccount, {})
   const { id } = company

@@ -2,15 +2,13 @@ import { type BenchOptions, median, quantile } from './table.ts'
 
 export interface LoadFigures {
   perSecond: number
-  /** The 99th percentile of the time of one call of `work`, in milliseconds. */
   p99Ms: number
   done: number
 }
 
 /**
- * Calls `work` repeatedly for `seconds` seconds, by `callers` callers at the same time. Each caller
- * waits for its call to end before it makes the next one. Throws when a call fails or `signal` is
- * aborted.
+ * Each caller waits for its call to end before it makes the next one. Throws when a call fails or
+ * `signal` is aborted.
  */
 export async function runLoad(options: {
   callers: number
@@ -40,11 +38,7 @@ export async function runLoad(options: {
   }
 }
 
-/**
- * Measures a load. `run` produces the load and returns its figures. `coreSeconds` returns the
- * processor time that the measured process has used so far, in seconds. Returns the figures of
- * `run`, and in `micros` the processor time per call in microseconds.
- */
+/** `coreSeconds` returns the processor time that the measured process has used so far. */
 export async function withProcessorTime(
   coreSeconds: () => number,
   run: () => Promise<LoadFigures>
@@ -54,10 +48,7 @@ export async function withProcessorTime(
   return { perSecond, p99Ms, micros: ((coreSeconds() - before) * 1e6) / done }
 }
 
-/**
- * Returns a note for the report that names the microseconds of processor time per call. Other work
- * on the machine changes this figure less than the number of calls per second.
- */
+/** Other work on the machine changes this figure less than the number of calls per second. */
 export function processorTimeNote(figures: {
   ours: { micros: number }
   peer: { micros: number }
@@ -66,10 +57,7 @@ export function processorTimeNote(figures: {
   return `${Math.round(ours.micros)} µs of the server's core each, the peer ${Math.round(peer.micros)}`
 }
 
-/**
- * Runs `ours` and `peer` in turn, `runs` times each, and returns the median of each of their
- * figures. Before that, each of them runs once as a warm-up, whose figures do not count.
- */
+/** Returns the median of each figure. One run of each is a warm-up, whose figures do not count. */
 export async function runAlternately<Figures extends Record<string, number>>(
   { runs, signal }: BenchOptions,
   ours: () => Promise<Figures>,
@@ -88,7 +76,7 @@ export async function runAlternately<Figures extends Record<string, number>>(
   return { ours: medians(all.ours), peer: medians(all.peer) }
 }
 
-/** Returns the median of each figure: `[{ a: 1 }, { a: 2 }, { a: 9 }]` → `{ a: 2 }` */
+/** `[{ a: 1 }, { a: 2 }, { a: 9 }]` → `{ a: 2 }` */
 export function medians<Figures extends Record<string, number>>(runs: Figures[]): Figures {
   const names = Object.keys(runs[0] ?? {})
   // as: the result has the same names as each run

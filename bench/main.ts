@@ -8,30 +8,19 @@ import { measure as deposits } from './deposits.ts'
 import { measure as fairness } from './fairness.ts'
 import { measure as firstUse } from './first-use.ts'
 import { measure as hashing } from './hashing.ts'
-import { measure as history } from './history.ts'
-import { measure as wizard } from './import-page.ts'
 import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
 import { measure as pages } from './pages.ts'
-import { measure as parsing } from './parsing.ts'
 import { measure as pictures } from './pictures.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
 import { type BenchOptions, meetsTarget, type ReportRow, renderReport } from './table.ts'
-import { measure as tlsAsk } from './tls-ask.ts'
 import { measure as verifications } from './verifications.ts'
-import { measure as weight } from './weight.ts'
 
-/**
- * The benchmarks by name. Most of them measure the product against a minimal program that does the
- * same work. `npm run bench` runs all; `npm run bench -- --only pages --runs 3` runs only the
- * benchmark `pages`, and repeats it three times. With `--quick`, the loads are small: the run takes
- * a few minutes and shows whether the benchmarks work, but its figures mean little. The program
- * prints one table and exits with 1 if a target is missed.
- */
+// `npm run bench -- --only pages --runs 3` repeats one benchmark three times. With `--quick`, the
+// loads are small, and the figures mean little. Exits with 1 if a target is missed.
 const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> = {
-  weight,
   hashing,
   start: onClientCore(start),
   pages: onClientCore(pages),
@@ -41,15 +30,11 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   verifications: onClientCore(verifications),
   streams: onClientCore(streams),
   fairness: onClientCore(fairness),
-  'tls-ask': onClientCore(tlsAsk),
-  parsing: onClientCore(parsing),
   lists,
   bounds: onClientCore(bounds),
   import: onClientCore(imports),
-  history,
   'first-use': firstUse,
   desk,
-  wizard,
   pictures
 }
 
@@ -91,7 +76,7 @@ try {
 }
 if (rows.some(row => meetsTarget(row) === false)) process.exitCode = 1
 
-/** Prints progress to the error stream, because the standard output must contain only the table. */
+// the standard output must contain only the table
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

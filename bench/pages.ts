@@ -7,8 +7,8 @@ const path = '/en/verify'
 const callers = 32
 
 /**
- * Measures how fast a cached page is served. The peer is a `node:http` server that sends the same
- * headers and brotli bytes without looking at the request. Both keep their connections open.
+ * How fast a cached page is served. The peer is a `node:http` server that sends the same headers
+ * and brotli bytes without looking at the request.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
@@ -63,10 +63,6 @@ function open(port: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
 }
 
-/**
- * Requests a page from the service and returns its headers and its body, compressed with brotli.
- * Leaves out the headers that `node:http` adds by itself.
- */
 async function compressedPage(port: number, request: string) {
   const connection = await Connection.open(port)
   const { status, head, body } = await connection.request(request)

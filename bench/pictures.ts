@@ -6,10 +6,9 @@ import { launchBrowser } from './browser.ts'
 import { type BenchOptions, median, type ReportRow } from './table.ts'
 
 /**
- * Measures how long a browser takes to read and draw a logo or favicon that the service accepts, at
- * the sizes at which pages show it. The pictures are those of 500 nested drawings that are accepted.
- * The figure is the slowest picture; of each, the median of several drawings counts. In Chromium
- * and, where it is installed, in Firefox.
+ * How long a browser takes to draw a logo or favicon that the service accepts, at the sizes at
+ * which pages show it: the slowest of 500 nested drawings, each by the median of several attempts.
+ * In Chromium and, where it is installed, in Firefox.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const pictures = nestedPictures(options.quick ? 50 : 500).flatMap(picture => {

@@ -5,10 +5,7 @@ import { join } from 'node:path'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { onServerCore } from './cores.ts'
 
-/**
- * Starts the product on the server's core, in an empty folder and with limits that no benchmark
- * reaches.
- */
+/** In an empty folder, on the server's core, with limits that no benchmark reaches. */
 export async function startService(settings: Record<string, string> = {}) {
   const plenty = '1000000000'
   const service = await makeServiceProcess({
@@ -31,7 +28,7 @@ export async function startService(settings: Record<string, string> = {}) {
   await onServerCore(() => service.start())
   return {
     ...service,
-    /** Stops the service in the normal way, so that Node can write a profile. */
+    /** In the normal way, so that Node can write a profile. */
     async [Symbol.asyncDispose]() {
       await service.stop()
       await service[Symbol.asyncDispose]()
@@ -46,18 +43,12 @@ export interface ChildProgram extends AsyncDisposable {
   request<Reply>(question: object): Promise<Reply>
 }
 
-/**
- * Starts a program of the folder `peers` in a process on the server's core. The process ends when
- * the benchmark ends.
- */
+/** In a process on the server's core. It ends when the benchmark ends. */
 export function startPeerProcess(kind: string, setup: object): Promise<ChildProgram> {
   return onServerCore(() => startClientProcess(kind, setup))
 }
 
-/**
- * Starts a program of the folder `peers` in a process on the core of the benchmark. There it acts
- * as a client of the service.
- */
+/** On the core of the benchmark, as a client of the service. */
 export async function startClientProcess(kind: string, setup: object): Promise<ChildProgram> {
   const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
     serialization: 'advanced'
@@ -99,15 +90,13 @@ async function request<Reply>(child: ChildProcess, question: object): Promise<Re
   return result
 }
 
-/**
- * Returns how many seconds of processor time a process and the service's database have used so far.
- */
+/** Of a process and the service's database. */
 export function processorSecondsOf(pid: number | undefined, service: Service): number {
   const [, ...database] = databaseProcesses(service)
   return [pid, ...database].reduce<number>((sum, each) => sum + cpuOf(each), 0)
 }
 
-/** Returns the process ids of the database server and of its current child processes. */
+/** The database server and its current child processes. */
 export function databaseProcesses({ dataDir }: Pick<Service, 'dataDir'>): number[] {
   const file = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8')
   const postmaster = Number(file.split('\n', 1)[0])
@@ -115,7 +104,6 @@ export function databaseProcesses({ dataDir }: Pick<Service, 'dataDir'>): number
   return [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
 }
 
-/** Returns how many seconds of processor time a process has used so far. */
 export function cpuOf(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // the second field is a process name with any characters, and it ends at the last bracket
@@ -123,7 +111,7 @@ export function cpuOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Returns how much memory a process uses, in MB. */
+/** In MB. */
 export function memoryOf(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1000

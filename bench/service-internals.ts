@@ -10,7 +10,6 @@ import { issueAccessToken } from '../src/server/domain/sessions/access-tokens.ts
 import { openDeps } from '../src/server/open-deps.ts'
 import type { Service } from './processes.ts'
 
-/** An SQL statement as it was passed to `pg`. */
 export interface CapturedStatement {
   name?: string | undefined
   text: string
@@ -21,10 +20,7 @@ export type ServiceInternals = Awaited<ReturnType<typeof openServiceInternals>>
 
 export const companyHost = 'localhost'
 
-/**
- * Opens the database and keys of a running service in this process. Returns functions that create
- * data for which HTTP calls would take hours, and a function that captures the SQL of a call.
- */
+/** Creates data for which HTTP calls would take hours, and captures the SQL of a call. */
 export async function openServiceInternals(service: Service) {
   await using owned = new AsyncDisposableStack()
   const quiet = { info() {}, warn: console.warn, error: console.error }
@@ -45,17 +41,16 @@ export async function openServiceInternals(service: Service) {
   return {
     company_id,
     socketDir,
-    fetch: (request: Request) => app.fetch(request),
-    /** The connection pool of the tables' owner, to whom row-level security does not apply. */
+    /** Of the tables' owner, to whom row-level security does not apply. */
     owner,
 
-    /** Returns the keyed hashes (tags) under which the service looks up these fingerprints. */
+    /** The keyed hashes under which the service looks up these fingerprints. */
     async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
       const keys = await deps.companyKeys.open(company_id)
       return digests.map(digest => keyedHashOf(keys.lookup, 'sha256', digest))
     },
 
-    /** Creates `count` people in the company, each with a session. */
+    /** Each with a session. */
     async addPeople(count: number): Promise<{ id: string; token: string }[]> {
       const created_at = new Date()
       const expires_at = new Date(created_at.getTime() + 3_600_000)
@@ -91,10 +86,7 @@ export async function openServiceInternals(service: Service) {
       )
     },
 
-    /**
-     * Runs one API call and returns its SQL statements, from the first `begin` to the last
-     * `commit`.
-     */
+    /** From the first `begin` to the last `commit`. */
     async statementsOf(call: {
       path: string
       token?: string

@@ -8,9 +8,8 @@ import type { BenchOptions, ReportRow } from './table.ts'
 const callers = 16
 
 /**
- * Measures logins. A login is two calls: one requests a challenge, the other sends the signed
- * response and gets a token. Each caller is a different person. The client signs with a P-256 key
- * on its own core. Browsers derive this key from a password; that is not measured.
+ * A login is two calls: one requests a challenge, the other sends the signed response and gets a
+ * token. Each caller is a different person. Deriving the key from a password is not measured.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()

@@ -4,9 +4,8 @@ import { medians } from './load.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
- * Measures the time from the start command until `/readyz` answers 200, with the settings of a new
- * installation. A cold start is in an empty folder, where the database must be created and
- * migrated. A warm start is the second start in the same folder.
+ * From the start command until `/readyz` answers 200. A cold start creates and migrates the
+ * database; a warm start is the second one in the same folder.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const runs: { cold: number; warm: number }[] = []

@@ -11,15 +11,13 @@ import {
 import { companyHost, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
-/** The default limit of open streams for one person. */
+// the default limit
 const streamsPerPerson = 5
 
 /**
- * Measures how long it takes to deliver one event to each person at the same moment. One commit
- * writes all events and notifies the service once for each event. The time runs from the commit to
- * the arrival on each stream, so it includes reading the events from the database. The peer is a
- * `node:http` server that receives the same events by POST and writes them to its streams. The
- * memory of both processes is measured with all streams open.
+ * How long it takes to deliver one event to each person at the same moment, from the commit to the
+ * arrival on each stream. The peer is a `node:http` server that receives the same events by POST.
+ * The memory is measured with all streams open.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const rows: ReportRow[] = []
@@ -79,10 +77,8 @@ async function measureWith(count: number, options: BenchOptions): Promise<Report
   ]
 }
 
-/**
- * Calls `tell`, which sends events and returns the time at which it sent them. Waits until `count`
- * events have arrived. Returns the 99th percentile of the delivery time in milliseconds.
- */
+// `tell` returns the time at which it sent the events; returns the 99th percentile of their
+// delivery
 async function burst(client: ChildProgram, count: number, tell: () => Promise<number>) {
   const heard = client.request<number[]>({ events: count })
   const told = await tell()

@@ -1,25 +1,17 @@
-/**
- * One row of the report. The product (`ours`) is measured in the same run as what it is compared
- * with (`peer`), because machines differ.
- */
+/** The product (`ours`) is measured in the same run as its `peer`, because machines differ. */
 export interface ReportRow {
   what: string
   ours: number
-  /**
-   * The figure to compare with. In most rows it is that of a minimal program that does the same
-   * work.
-   */
+  /** In most rows the figure of a minimal program that does the same work. */
   peer?: number
-  /** The unit of the figures, such as `/s`, `ms` or `MB`. */
   unit: string
   target?: Target
   note?: string
 }
 
 /**
- * The target of a row, as a limit of the product's figure. `ratio`: at least this many times the
- * peer's figure. `ratioAtMost`: at most this many times the peer's figure. `atLeast` and `atMost`:
- * at least and at most this number, in the unit of the row.
+ * `ratio`: at least this many times the peer's figure. `atLeast` and `atMost` are in the unit of
+ * the row.
  */
 export interface Target {
   ratio?: number
@@ -30,8 +22,7 @@ export interface Target {
 
 export interface BenchOptions {
   /**
-   * The number of times that the product and the peer are each measured, alternately. The report
-   * shows medians.
+   * How often the product and the peer are each measured, alternately. The report shows medians.
    */
   runs: number
   /** Whether to run only a small load that shows whether the benchmark works. */
@@ -45,10 +36,7 @@ export function median(values: number[]): number {
   return quantile(values, 0.5)
 }
 
-/**
- * Returns the quantile `share` (0 to 1) of the values. The median of an even number of values is
- * the mean of the middle two.
- */
+/** Of an even number of values, the median is the mean of the middle two. */
 export function quantile(values: number[], share: number): number {
   if (values.length === 0) return Number.NaN
   const sorted = values.toSorted((a, b) => a - b)
@@ -60,7 +48,6 @@ export function quantile(values: number[], share: number): number {
   return at(Math.ceil(sorted.length * share) - 1)
 }
 
-/** Returns whether the figures of a row meet its target, or undefined if the row has no target. */
 export function meetsTarget({ ours, peer, target }: ReportRow): boolean | undefined {
   if (!target) return undefined
   const ratio = peer === undefined ? Number.NaN : ours / peer
@@ -73,7 +60,6 @@ export function meetsTarget({ ours, peer, target }: ReportRow): boolean | undefi
   return parts.every(Boolean)
 }
 
-/** Returns the report: a table, then the notes of its rows. */
 export function renderReport(rows: ReportRow[]): string {
   const head = ['what', 'ours', 'peer', 'ratio', 'aim', 'verdict']
   const lines = rows.map(row => [
@@ -121,7 +107,7 @@ function verdictOf(row: ReportRow): string {
   return met ? 'met' : 'MISSED'
 }
 
-/** Formats a value with three significant digits: `12,300 /s`, `1.27 ms`. */
+// three significant digits: `12,300 /s`, `1.27 ms`
 function figure(value: number, unit: string): string {
   if (!Number.isFinite(value)) return '?'
   const text = value.toLocaleString('en', { maximumSignificantDigits: 3 })

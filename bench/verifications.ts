@@ -12,18 +12,14 @@ import { companyHost, openServiceInternals, type ServiceInternals } from './serv
 import type { BenchOptions, ReportRow } from './table.ts'
 
 const callers = 16
-/**
- * The benchmark runs once for each of these numbers of fingerprints per call: one, and the most
- * that a signed-out person may verify in one call.
- */
+// fingerprints per call: one, and the most that a signed-out person may verify
 const batchSizes = [1, 20]
 const knownPerSize = 10_000
 
 /**
- * Measures `POST /verify` without a session among many deposits. Half of the fingerprints are
- * known. The peer runs only the SQL statement of the call, on one `pg` connection per caller, with
- * the same role and policies, but without a transaction. It gets keyed hashes that were computed in
- * advance. The deposits are inserted with SQL.
+ * `POST /verify` without a session among many deposits; half of the fingerprints are known. The
+ * peer runs only the SQL statement of the call, with the same role and policies, but without a
+ * transaction.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
@@ -102,10 +98,7 @@ function itemsOf(digests: Buffer[]) {
   return digests.map(digest => ({ sha256: digest.toString('hex') }))
 }
 
-/**
- * Sends the first 20 calls of the measurement. Throws unless each call finds exactly its known
- * fingerprints.
- */
+// throws unless each call finds exactly its known fingerprints
 async function requireKnown(
   connection: Connection | undefined,
   requests: string[],
@@ -125,10 +118,7 @@ async function requireKnown(
   }
 }
 
-/**
- * Inserts deposits with only the columns that a look-up reads. Returns the known fingerprints,
- * which belong to deposits at equal distances in the table.
- */
+// only the columns that a look-up reads; the known deposits are at equal distances in the table
 async function fill(
   { owner, company_id, tagsOf }: ServiceInternals,
   from: number,

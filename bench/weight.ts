@@ -7,19 +7,14 @@ import { productTheme } from '../src/server/domain/installation/product-theme.ts
 import { type AstroBuild, readAstroBuild } from '../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../src/server/site/site.ts'
 import { listenLocally } from '../tests/helpers/servers/listen.ts'
-import type { ReportRow } from './table.ts'
 
-/**
- * The maximum weight in kB of the scripts that a page loads at its start, compressed with brotli.
- * The keys are paths of pages without the locale.
- */
+/** In kB of brotli, by path without the locale. */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
   [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [
     renderedPathOf(page).replace(/\/$/, ''),
     page.scriptBudget
   ])
 )
-/** The maximum weight of each web worker in kB, by its name. */
 export const workerBudgets: Record<string, number> = {
   kdf: 26,
   hash: 12,
@@ -28,28 +23,18 @@ export const workerBudgets: Record<string, number> = {
   image: 4,
   strength: 120
 }
-/**
- * The maximum weight in kB of the command palette, and of the style sheets, HTML and fonts of one
- * page.
- */
+/** Style sheets, HTML and fonts are those of one page. */
 export const assetBudgets = { palette: 8.5, css: 14.2, html: 14.5, fonts: 85 }
-/**
- * The maximum weight in kB of the HTML of `/docs/calls`, which grows with every call of the API.
- */
+// grows with every call of the API
 const callsHtmlBudget = 30
-/**
- * The maximum weight in kB of the style sheets and the HTML of an administration page. These pages
- * are heavier than others because of their tables and forms.
- */
+// tables and forms make these pages heavier
 const adminBudgets = { css: 16, html: 16.3 }
 
-/** Returns the maximum weight in kB of the HTML of a page. */
 export function htmlBudgetOf(path: string): number {
   if (path === '/docs/calls') return callsHtmlBudget
   return isAdminPath(path) ? adminBudgets.html : assetBudgets.html
 }
 
-/** Returns the maximum weight in kB of the style sheets of a page. */
 export function cssBudgetOf(path: string): number {
   return isAdminPath(path) ? adminBudgets.css : assetBudgets.css
 }
@@ -59,28 +44,24 @@ function isAdminPath(path: string): boolean {
 }
 
 interface PageWeight {
-  /** The weight of the page's scripts in kB, compressed with brotli. */
+  /** In kB of brotli, like the others. */
   scripts: number
   html: number
   css: number
-  /** Whether the page loads React. */
   hasIslands: boolean
 }
 
 export interface BuildWeigher {
   weigh(path: string): Promise<PageWeight>
   workers(): Record<string, number>
-  /** Returns the weight in kB that the command palette adds to a page of a signed-in person. */
+  /** What the palette adds to a page of a signed-in person. */
   palette(): Promise<number>
-  /** Returns the weight in kB of the fonts for Latin text. Font files are already compressed. */
+  /** For Latin text. Font files are already compressed. */
   fonts(): number
   close(): void
 }
 
-/**
- * Reads the build in `folder`. Returns functions that compute the weight of the build's pages as a
- * browser loads them.
- */
+/** Weighs the pages as a browser loads them. */
 export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
   const build = await readAstroBuild(folder)
   const { server, port } = await serveBuild(build)
@@ -137,27 +118,7 @@ export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
   }
 }
 
-/** Measures the weight of each page and worker, and compares it with its budget. */
-export async function measure(): Promise<ReportRow[]> {
-  const scale = await openBuildWeigher()
-  const rows: ReportRow[] = []
-  try {
-    for (const [path, atMost] of Object.entries(pageBudgets)) {
-      const { scripts } = await scale.weigh(path)
-      rows.push({ what: `scripts of /en${path}`, ours: scripts, unit: 'kB', target: { atMost } })
-    }
-    for (const [name, ours] of Object.entries(scale.workers())) {
-      const atMost = workerBudgets[name]
-      const target = atMost === undefined ? {} : { target: { atMost } }
-      rows.push({ what: `${name} worker`, ours, unit: 'kB', ...target })
-    }
-  } finally {
-    scale.close()
-  }
-  return rows
-}
-
-/** Returns the files of a page's scripts and islands, and all files that they import statically. */
+// also all files that they import statically
 function scriptsOf(build: AstroBuild, html: string): string[] {
   const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
   return withImports(
@@ -177,7 +138,7 @@ function withImports(build: AstroBuild, roots: string[]): string[] {
   return [...found]
 }
 
-/** Returns the static imports of a file. Leaves out `import(…)`, which loads its file later. */
+// without `import(…)`, which loads its file later
 function importsOf(build: AstroBuild, path: string): string[] {
   const text = bodyOf(build, path).toString()
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
@@ -195,7 +156,7 @@ function kilobytes(bytes: Uint8Array): number {
   return brotliCompressSync(bytes, { params }).length / 1000
 }
 
-/** Serves the pages of a build for one company, without an API. Returns the server and its port. */
+/** For one company, without an API. */
 export async function serveBuild(build: AstroBuild): Promise<{ server: Server; port: number }> {
   const config: DomainConfig = {
     id: '01978a5e-0000-7000-8000-000000000002',

@@ -35,11 +35,11 @@ import { openDeps } from '../src/server/open-deps.ts'
 
 interface Command {
   summary: string
-  /** Each option by its name. `value` is the placeholder for the option's value in the help. */
+  /** `value` is the placeholder for the option's value in the help. */
   options?: Record<string, { value: string; means: string }>
-  /** An optional argument without an option name, such as the id in `deposit retry <id>`. */
+  /** Such as the id in `deposit retry <id>`. */
   argument?: { name: string; means: string }
-  /** Returns the output as a text, and as `facts` to print with `--json`. */
+  /** `facts` are printed with `--json`. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 
@@ -48,10 +48,7 @@ interface Answer {
   facts: Record<string, unknown>
 }
 
-/**
- * Thrown when a command cannot do its work, or when `audit check` finds a changed log. The message
- * says why. With `--json`, the `facts` are printed as well.
- */
+// when a command cannot do its work, or `audit check` finds a changed log
 class Refusal extends Error {
   readonly facts: Record<string, unknown>
 
@@ -61,7 +58,6 @@ class Refusal extends Error {
   }
 }
 
-/** Thrown for an invalid command line. */
 class Misuse extends Error {}
 
 const commands: Record<string, Command> = {
@@ -120,17 +116,14 @@ const commands: Record<string, Command> = {
   }
 }
 
-/**
- * The text that a command prints and its exit status: 0 for done, 1 for refused or failed, 2 for an
- * invalid command line.
- */
+/** 0 for done, 1 for refused or failed, 2 for an invalid command line. */
 export interface CommandResult {
   status: 0 | 1 | 2
   out: string
   err: string
 }
 
-/** Runs the command of a command line, such as `['deposit', 'held', '--json']`. */
+/** Such as `['deposit', 'held', '--json']`. */
 export async function runCommand(words: string[]): Promise<CommandResult> {
   const asJson = words.includes('--json')
   try {
@@ -211,10 +204,7 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
   }
 }
 
-/**
- * Opens the database and keys of the configured installation and calls `run` with them. The service
- * may run at the same time.
- */
+// the service may run at the same time
 async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
   const config = readConfig()
   // silent, because only the command's own output may be printed
@@ -381,7 +371,6 @@ async function checkAudit(deps: Deps, expect: string | undefined): Promise<Answe
   return { facts: { logs }, text: `All audit logs are as they were written.\n${lines.join('\n')}` }
 }
 
-/** Parses ends of logs, as the command prints them, by the id of the company. */
 function parseExpectedHeads(text = ''): Map<string, AuditHead> {
   const heads = text.split(',').filter(each => each.trim() !== '')
   return new Map(

@@ -8,22 +8,19 @@ import { Connection } from '../connection.ts'
 export interface FloodOptions {
   port: number
   /**
-   * The HTTP requests to send. The client opens one connection for each and sends the request on it
-   * again and again. Each sequence of `#` in a request is replaced with random hex digits.
+   * Each is sent again and again on a connection of its own, with new random hex digits for each
+   * sequence of `#`.
    */
   requests: string[]
-  /** The number of copies of a request that are sent before a response is read. */
+  /** How many copies are sent before a response is read. */
   pipelined?: number
-  /** Whether the client never reads a response. */
+  /** Never reads a response. */
   stalls?: boolean
-  /** Whether the client sends a refused request again immediately, in spite of `Retry-After`. */
+  /** Sends a refused request again immediately, in spite of `Retry-After`. */
   isPersistent?: boolean
 }
 
-/**
- * Floods the service with requests of one company. The returned function stops the flood and
- * returns the number of answered requests.
- */
+/** The returned function stops the flood and returns the number of answered requests. */
 export async function flood({ port, requests, pipelined, stalls, isPersistent }: FloodOptions) {
   // the measured client runs on the same core as this process and must not wait for it
   setPriority(Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW))

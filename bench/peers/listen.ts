@@ -1,17 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/**
- * A text that occurs exactly once in each measured event. It does not occur in the `tick` events
- * that keep a stream open.
- */
+// once in each measured event, and not in the `tick` events that keep a stream open
 const mark = Buffer.from('"created"')
 const headEnd = Buffer.from('\r\n\r\n')
 const openAtOnce = 16
 
 /**
- * Opens event streams. Returns a function that waits until a number of events have arrived, and
- * returns the arrival time of each event in milliseconds of `process.hrtime`.
+ * Returns a function that waits for a number of events, and returns the arrival time of each in
+ * milliseconds of `process.hrtime`.
  */
 export async function listenToStreams({ port, requests }: { port: number; requests: string[] }) {
   let arrivals: number[] = []

@@ -9,10 +9,7 @@ import type { CapturedStatement } from '../service-internals.ts'
 interface Setup {
   socketDir: string
   callers: number
-  /**
-   * Id of the company to set on each connection when it is opened. Undefined if the statements set
-   * the company themselves.
-   */
+  /** Undefined if the statements set the company themselves. */
   company?: string
 }
 
@@ -20,8 +17,8 @@ interface Replay {
   seconds: number
   callers: number
   /**
-   * The SQL statements of two calls of the same kind. An id, time or hash that differs between the
-   * calls is replaced with a new one in each repetition.
+   * Of two calls of the same kind. What differs between them, such as ids, is new in each
+   * repetition.
    */
   twice: [CapturedStatement[], CapturedStatement[]]
 }
@@ -30,10 +27,7 @@ interface LookUps {
   seconds: number
   callers: number
   statement: CapturedStatement
-  /**
-   * Lists of keyed hashes (tags). Each query passes one list to the statement, as its only
-   * parameter. The queries use the lists in turn.
-   */
+  /** Lists of keyed hashes (tags), used in turn as the only parameter of the statement. */
   batches: Uint8Array[][]
 }
 
@@ -42,11 +36,7 @@ const deps = {
   random: (length: number) => new Uint8Array(randomBytes(length))
 }
 
-/**
- * Opens one database connection for each caller, in the role that serves HTTP requests. Returns a
- * function that runs SQL statements on these connections for some seconds, and returns their number
- * and speed.
- */
+/** One connection for each caller, in the role that serves HTTP requests. */
 export async function replayStatements({ socketDir, callers, company }: Setup) {
   const clients = Array.from(
     { length: callers },
@@ -90,10 +80,7 @@ export async function replayStatements({ socketDir, callers, company }: Setup) {
 const recordId = /^[\w-]{22}$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/**
- * Returns a function that creates the statements of one more call. It replaces each id that differs
- * between the two given calls with a new one, wherever that id occurs.
- */
+// replaces each id that differs between the two calls with a new one, wherever it occurs
 function repeater(
   first: CapturedStatement[],
   second: CapturedStatement[]

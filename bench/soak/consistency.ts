@@ -12,14 +12,11 @@ import type { RememberedDocument } from './depositors.ts'
 
 interface ConsistencyReport {
   figures: Record<string, number>
-  /** What is wrong with the service, one sentence for each fault. */
   faults: string[]
 }
 
-/**
- * Rules that the database must satisfy while no job is running. Each key is the sentence that
- * reports a violation. Each value is an SQL statement that returns the rows that violate the rule.
- */
+// rules that the database must satisfy while no job is running: the sentence that reports a
+// violation, and the statement that finds the rows
 const invariants: Record<string, string> = {
   'the demonstration is half made': `
     select id, demo from company where demo = 'seeding'`,
@@ -99,8 +96,8 @@ const invariants: Record<string, string> = {
 }
 
 /**
- * Compares the documents in the service with those that the depositors remember, and the database
- * tables with the stored files. Returns the faults, and figures about the service.
+ * Compares the documents with those that the depositors remember, and the tables with the stored
+ * files.
  */
 export async function checkConsistency(
   service: ServiceProcess,
@@ -134,10 +131,7 @@ export async function checkConsistency(
   }
 }
 
-/**
- * Waits up to 90 seconds until no upload waits to be recorded and no company is still being filled
- * with sample data.
- */
+// at most 90 seconds
 async function waitForQuiet(pool: pg.Pool): Promise<void> {
   for (const until = Date.now() + 90_000; Date.now() < until; await sleep(50)) {
     const { rows } = await pool.query(
@@ -180,11 +174,7 @@ async function compareWithMemory(
   return faults
 }
 
-/**
- * Compares the documents of the demonstration company with the expected sample data. Returns a
- * sentence for each fault: a document that is missing, in the wrong order or recorded at the wrong
- * time.
- */
+// finds a document that is missing, in the wrong order or recorded at the wrong time
 async function compareDemo(pool: pg.Pool): Promise<string[]> {
   const { rows: demos } = await pool.query('select from company where demo is not null')
   if (demos.length === 0) return []
@@ -262,10 +252,7 @@ async function compareLeaves(pool: pg.Pool): Promise<string[]> {
   return wrong.length > 0 ? [`${wrong.length} leaves do not have the hash beside them`] : []
 }
 
-/**
- * Hashes the stored file of every acknowledged document. Returns a sentence for each document with
- * wrong bytes.
- */
+/** A sentence for each acknowledged document with wrong bytes. */
 export async function checkStoredBytes(
   service: ServiceProcess,
   remembered: RememberedDocument[]

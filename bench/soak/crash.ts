@@ -16,7 +16,7 @@ interface CrashReport {
   first_start_ms: number
   restart_ms: { least: number; median: number; most: number }
   figures: Record<string, number>
-  /** The number of errors after which depositors tried again, by error code. */
+  /** Errors after which depositors tried again. */
   codes: Record<string, number>
   logged: Record<string, number>
   exit: number | string | null
@@ -26,17 +26,13 @@ interface CrashReport {
 const depositorCount = 16
 
 /**
- * Test C-01: people deposit documents while the service is killed at random moments and restarted.
- * Afterwards every acknowledged document must exist exactly once, with its bytes, charge, event and
- * log leaf.
+ * C-01: people deposit while the service is killed at random moments. Afterwards every acknowledged
+ * document must exist exactly once, with its bytes, charge, event and log leaf.
  */
 export async function killDuringDeposits(options: {
   seed: number
   kills: number
-  /**
-   * A restart that takes longer than this many milliseconds is a fault. Undefined on machines with
-   * other work, where a restart may take any time.
-   */
+  /** Undefined on machines with other work, where a restart may take any time. */
   maxRestartMs?: number
   onKill?: (text: string) => void
 }): Promise<CrashReport> {
@@ -95,10 +91,8 @@ export async function killDuringDeposits(options: {
 }
 
 /**
- * Kills the service at random moments, sometimes together with its database, and starts it again.
- * With `countDone`, waits before each kill until this number has grown. Otherwise, the service on a
- * busy machine might do nothing between two kills. Returns the faults, the time of each restart in
- * milliseconds, and how many times the database was killed.
+ * With `countDone`, waits before each kill until this number has grown, because a service on a busy
+ * machine might do nothing between two kills.
  */
 export async function killAtRandom(
   service: ServiceProcess,
@@ -132,7 +126,7 @@ export async function killAtRandom(
   return { faults, restarts, databaseKills }
 }
 
-/** Waits until `count()` returns a higher number than at the start, but at most one minute. */
+// at most one minute
 async function waitForGrowth(count: () => number): Promise<void> {
   const before = count()
   for (const until = Date.now() + 60_000; count() <= before && Date.now() < until; ) await sleep(20)
@@ -144,7 +138,7 @@ function spread(values: number[]) {
   return { least: at(0), median: at(0.5), most: at(1) }
 }
 
-/** Returns the errors in a log, each with its count: `{ 'api call failed: connect ENOENT': 3 }` */
+// { 'api call failed: connect ENOENT': 3 }
 function errorsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const line of log.split('\n').filter(each => each.startsWith('{'))) {

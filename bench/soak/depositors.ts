@@ -5,23 +5,16 @@ import { errorFromProblem } from '../../src/contract/kit/problems.ts'
 import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 
-/**
- * A document as its depositor remembers it, to be compared with what the service has stored after
- * the test.
- */
 export interface RememberedDocument {
   host: string
   request: string
-  /** Id of the upload. Undefined for `PUT /deposit`, whose response does not contain one. */
+  /** Undefined for `PUT /deposit`, whose response does not contain one. */
   upload?: string
   sha256: string
   size: number
   /**
-   * What happened to the document.
    * `acknowledged`: the last PATCH was answered with 204, so the service must have the deposit.
-   * `abandoned`: the depositor sent half of the bytes and stopped.
-   * `cancelled`: the depositor sent half of the bytes and cancelled the upload.
-   * `failed`: the document was refused permanently, so the service must not have it.
+   * `abandoned` and `cancelled`: after half of the bytes. `failed`: refused permanently.
    */
   end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
@@ -29,21 +22,16 @@ export interface RememberedDocument {
 interface Depositors {
   clients: Client[]
   remembered: RememberedDocument[]
-  /** The number of errors that occurred, by error code. */
   codes: Record<string, number>
   /** Waits until each person has finished their current document, then stops them. */
   finish(): Promise<void>
 }
 
-/**
- * The number of documents that several people deposit. The service stores one file for all deposits
- * of the same bytes.
- */
+// the service stores one file for all deposits of the same bytes
 const commonDocuments = 5
 
 /**
- * Starts simulated people, who deposit one document after another until `finish()` is called. After
- * an error they continue their current document.
+ * People deposit until `finish()` is called. After an error they continue their current document.
  */
 export async function startDepositors(options: {
   port: number
@@ -57,10 +45,8 @@ export async function startDepositors(options: {
   const common = Array.from({ length: commonDocuments }, () => random.bytes(sizeOf(random)))
   let finishing = false
 
-  /**
-   * Calls `work` again after each error in `passing`, for at most `patienceSeconds`. Throws any
-   * other error immediately. Signs the client in again if its session has ended.
-   */
+  // throws errors other than `passing` immediately, and signs the client in again if its session
+  // has ended
   async function retry<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
     const until = Date.now() + patienceSeconds * 1000
     for (;;) {
@@ -69,7 +55,11 @@ export async function startDepositors(options: {
       } catch (error) {
         const code = error instanceof AppError ? error.code : 'offline'
         codes[code] = (codes[code] ?? 0) + 1
-        if (!passing.includes(code) || Date.now() > until) throw error
+        if (!passing.includes(code)) throw error
+        if (Date.now() > until) {
+          const met = JSON.stringify(codes)
+          throw new Error(`nothing got through for ${patienceSeconds} s: ${met}`, { cause: error })
+        }
         if (code === 'unauthenticated') await client?.renew().catch(() => undefined)
       }
       await sleep(100)
@@ -116,7 +106,7 @@ export async function startDepositors(options: {
   }
 }
 
-/** Codes of errors after which a person tries again. */
+// errors after which a person tries again
 const passing = [
   'offline',
   'unavailable',
@@ -128,10 +118,7 @@ const passing = [
   'upload_offset'
 ]
 
-/**
- * Sends the bytes of `part`, the beginning of the file `whole`, in one to four PATCH requests.
- * Leaves out the bytes that the service already has.
- */
+// in one to four requests, without the bytes that the service already has
 async function transfer(
   client: Client,
   random: Random,
@@ -184,7 +171,7 @@ function bodyOf(answer: HttpAnswer): unknown {
   }
 }
 
-/** Returns a random size of at least one byte: mostly small, sometimes up to 3 MB. */
+// mostly small, sometimes up to 3 MB
 function sizeOf(random: Random): number {
   const most = random.pick([16, 4000, 60_000, 60_000, 400_000, 3_000_000])
   return random.integer(1, most)

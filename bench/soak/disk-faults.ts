@@ -12,36 +12,22 @@ import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import type { RememberedDocument } from './depositors.ts'
 import { type Trace, traceSystemCalls } from './strace.ts'
 
-/**
- * Settings for a service whose system calls are counted. Only one thread accesses files, so the
- * order of the calls is always the same.
- */
+/** With one thread for files, the order of the system calls is always the same. */
 export const singleThreadSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
-/**
- * The number of documents after which a test gives up if the fault has not occurred. The fault may
- * not occur, because the system call may run in a thread that strace does not trace yet.
- */
+// the system call may run in a thread that strace does not trace yet
 const maxTries = 3
 
 export interface DiskFault {
-  /** What the failing call was meant to do. */
   title: string
-  /**
-   * The name of the system call that strace makes fail. `when` is the number of the call that
-   * fails: 1 for the first call of this name.
-   */
+  /** `when` is the number of the call that fails: 1 for the first call of this name. */
   call: string
   when: number
   error: 'EIO' | 'ENOSPC' | 'EMFILE'
-  /** The file or folder on which calls fail. Undefined if they fail everywhere. */
+  /** Undefined if calls fail everywhere. */
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
 }
 
-/**
- * Returns a `DiskFault` from its fields. `when` is the number of the call that fails: 1 for the
- * first call of this name.
- */
 export function diskFault(
   title: string,
   call: string,
@@ -56,9 +42,8 @@ interface FaultOptions<OneFault extends DiskFault, Sent> {
   rounds?: number | undefined
   faults: readonly OneFault[]
   /**
-   * Sends one document and makes a system call fail meanwhile if `fault` is given. In the result,
-   * `injected` is whether the system call failed, and `settled` resolves when the document is
-   * recorded or refused. `told` is the response to the sender, for the progress line.
+   * `injected`: whether the system call failed. `settled` resolves when the document is recorded or
+   * refused. `told` is the response to the sender.
    */
   send: (
     fault?: OneFault
@@ -67,8 +52,8 @@ interface FaultOptions<OneFault extends DiskFault, Sent> {
 }
 
 /**
- * For each fault, sends up to `maxTries` documents until the fault occurs. Returns what became of
- * the documents, and a sentence for each fault that never occurred.
+ * Sends up to `maxTries` documents for each fault. Returns a sentence for each fault that never
+ * occurred.
  */
 export async function sendUnderFaults<OneFault extends DiskFault, Sent>({
   rounds = 1,
@@ -93,11 +78,6 @@ export async function sendUnderFaults<OneFault extends DiskFault, Sent>({
   return { sent: await Promise.all(sent), missed }
 }
 
-/**
- * Compares what a service has stored with what its depositors remember, and stops the service.
- * Returns figures about the service, the number of acknowledged and of failed documents, and a
- * sentence for each fault.
- */
 export async function checkAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
   const { figures, faults } = await checkConsistency(service, remembered)
   faults.push(...(await checkStoredBytes(service, remembered)))
@@ -107,10 +87,7 @@ export async function checkAndStop(service: ServiceProcess, remembered: Remember
   return { acknowledged: acknowledged.length, failed: failed.length, figures, faults }
 }
 
-/**
- * Deletes the files to which no row of the database refers, then does the same as `checkAndStop()`.
- * A file that still belongs to no document after that counts as a fault.
- */
+/** A file that belongs to no document after the deletion counts as a fault. */
 export async function checkFilesAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
   const lost = await deleteUnreferencedFiles(service)
   const { faults, ...counts } = await checkAndStop(service, remembered)
@@ -119,11 +96,7 @@ export async function checkFilesAndStop(service: ServiceProcess, remembered: Rem
   return { ...counts, faults: [...lost, ...faults] }
 }
 
-/**
- * Starts strace, which makes a system call of the service or its database fail as `fault`
- * describes. Returns the running trace. `upload` is the id of the upload whose staged file the
- * fault concerns. Other faults do not use it.
- */
+/** Other faults than those of a staged file do not use `upload`. */
 export async function injectFault(
   service: ServiceProcess,
   fault: DiskFault,
@@ -146,10 +119,7 @@ export async function injectFault(
   ])
 }
 
-/**
- * Waits for the fault, up to ten seconds, and returns whether it occurred. It may occur after the
- * response, while the service records the deposit.
- */
+/** the fault may occur after the response, while the service records the deposit */
 export async function waitForFault(tracing: Trace): Promise<boolean> {
   for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
     if (tracing.hasInjected()) return true
@@ -158,9 +128,7 @@ export async function waitForFault(tracing: Trace): Promise<boolean> {
 }
 
 /**
- * Runs the job that checks stored files, with a clock that is two days ahead, so that the job
- * deletes files without a row in the database. Returns a sentence for each company with missing or
- * damaged files.
+ * With a clock that is two days ahead, so that the job deletes files without a row in the database.
  */
 export async function deleteUnreferencedFiles(service: ServiceProcess): Promise<string[]> {
   const faults: string[] = []

@@ -20,12 +20,9 @@ import {
 import type { Trace } from './strace.ts'
 
 interface PutFault extends DiskFault {
-  /** When the fault begins: before the file exists, or when half of its bytes are written. */
+  /** Before the file exists, or when half of its bytes are written. */
   from: 'start' | 'halfway'
-  /**
-   * Whether the system call fails before the service has promised the deposit, so that the sender
-   * gets an error.
-   */
+  /** Whether the sender gets an error, because the service has not promised the deposit yet. */
   isReported: boolean
 }
 
@@ -58,16 +55,14 @@ function unreported(failing: DiskFault): PutFault {
 interface Sent {
   name: string
   bytes: Uint8Array
-  /** The number of failed calls of `PUT /deposit`. */
   failures: number
   request: ProcessedRequest
 }
 
 /**
- * Test C-04 for `PUT /deposit`: makes one system call fail for each file. The sender repeats the
- * call with the same idempotency key until it succeeds. Each failed call may leave a failed request
- * in the history. At the end, the test searches the history for each file name. It must find
- * exactly one deposit, and at most as many failed requests as the sender got errors.
+ * C-04 for `PUT /deposit`: one system call fails for each file. The sender repeats the call with
+ * the same idempotency key. The history must then have exactly one deposit of each file, and at
+ * most as many failed requests as the sender got errors.
  */
 export async function testPutDiskFaults(options: {
   seed: number
@@ -102,11 +97,7 @@ export async function testPutDiskFaults(options: {
   return { seed, sent: sent.length, ...counts, faults }
 }
 
-/**
- * Starts to send one file and makes a system call fail if `fault` is given. Returns when the fault
- * is over, which may be before the file is deposited. `settled` in the result resolves when the
- * file is deposited.
- */
+// returns when the fault is over, which may be before the file is deposited
 async function sendFile(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const name = `${randomUUID()}.pdf`
@@ -144,10 +135,7 @@ async function sendFile(service: ServiceProcess, ada: Client, random: Random, fa
   return { injected, settled }
 }
 
-/**
- * Finds the deposits of a file in the history by the file's name. Returns the deposits, and a
- * sentence for each way in which the history differs from the responses that the sender got.
- */
+// also a sentence for each way in which the history differs from the responses that the sender got
 async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const found = await ada.call(listRequests, { q: name, limit: 200 })
@@ -179,7 +167,6 @@ function stagedIn(service: ServiceProcess): string[] {
   return readdirSync(join(service.documents, 'staging'), { recursive: true, encoding: 'utf8' })
 }
 
-/** Waits until a new staged file appears and returns the id of its upload. */
 async function waitForUpload(service: ServiceProcess, known: string[]): Promise<string> {
   for (const until = Date.now() + 10_000; Date.now() < until; await sleep(2)) {
     const path = stagedIn(service).find(each => each.includes('/') && !known.includes(each))

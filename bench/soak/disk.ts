@@ -27,9 +27,8 @@ import { type SystemCall, traceSystemCalls } from './strace.ts'
 const host = 'localhost'
 
 /**
- * Test C-03: the service promises nothing before it is on disk. The bytes, the file and its folder
- * entry must be flushed before the database commits. The database must have flushed its log before
- * a response or an event is sent.
+ * C-03: bytes, file and folder entry must be flushed before the database commits, and its log
+ * before a response or an event is sent.
  */
 export async function checkFlushOrder(options: { seed: number; deposits: number }) {
   const random = createRandom(options.seed)
@@ -61,10 +60,8 @@ export async function checkFlushOrder(options: { seed: number; deposits: number 
   return { seed: options.seed, deposits: options.deposits, faults }
 }
 
-/**
- * Returns a sentence for each response or event that was never sent, or was sent before its data
- * was on disk.
- */
+// a sentence for each response or event that was never sent, or was sent before its data was on
+// disk
 function orderFaultsOf(calls: SystemCall[], upload: string, request: string): string[] {
   const staged = new RegExp(`/staging/[^/>"]+/${upload}`)
   const isWrite = ({ name }: SystemCall) =>
@@ -108,11 +105,7 @@ function orderFaultsOf(calls: SystemCall[], upload: string, request: string): st
   ]
 }
 
-/**
- * Checks that `steps` happened one after another after the system call `first`, and that the
- * message `promise` was sent only after the last step. Returns an empty list if so, or else a list
- * with one sentence that says what is wrong.
- */
+// whether `steps` followed `first` in this order, and `promise` was sent only after the last
 function missingSteps(
   calls: SystemCall[],
   first: SystemCall,
@@ -153,9 +146,8 @@ export const tusFaults: DiskFault[] = [
 ]
 
 /**
- * Test C-04: one system call of a deposit fails. The depositor gets an error or a success, and
- * continues the upload as a browser does. At the end the service must have either the whole
- * document or nothing of it.
+ * C-04: one system call of a deposit fails, and the depositor continues the upload as a browser
+ * does. The service must have either the whole document or nothing of it.
  */
 export async function testUploadDiskFaults(options: {
   seed: number
@@ -175,12 +167,7 @@ export async function testUploadDiskFaults(options: {
   return { seed, deposits: sent.length, ...counts, faults }
 }
 
-/**
- * Deposits one document and makes a system call fail if `active` is given. Returns when the fault
- * is over and the service has accepted or refused the bytes. `settled` in the result resolves to
- * the document after its request is done or has failed. If the fault made the job fail that records
- * deposits, this takes ten seconds longer.
- */
+// If the fault made the job fail that records deposits, `settled` takes ten seconds longer.
 async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: DiskFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const key = randomUUID()
@@ -207,10 +194,7 @@ async function endOf(ada: Client, id: string): Promise<string> {
   throw new AppError('unavailable', `the request is ${state}`)
 }
 
-/**
- * Sends the missing bytes of an upload, as a browser does after an error. Returns whether the
- * service has acknowledged all bytes.
- */
+// as a browser does after an error; returns whether the service has acknowledged all bytes
 async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, promised: boolean) {
   if (promised) return true
   return retryFor(1, async () => {
@@ -226,8 +210,8 @@ async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, prom
 }
 
 /**
- * Test C-04: the disk of the documents is full for a while. People try again until there is space.
- * Afterwards no document may be lost, duplicated or incomplete.
+ * C-04: the disk of the documents is full for a while. Afterwards no document may be lost,
+ * duplicated or incomplete.
  */
 export async function testFullDisk(options: { seed: number; megabytes: number }) {
   const { seed, megabytes } = options

@@ -17,10 +17,9 @@ const patienceMs = 120_000
 const root = join(import.meta.dirname, '../..')
 
 /**
- * Test C-01 with deposits that cannot be recorded, because their category has an invalid name. The
- * service is killed at random meanwhile. It must mark these deposits as held, report them, and keep
- * their bytes. Other deposits must not be delayed. When the name is valid again, the held deposits
- * must be recorded.
+ * C-01 with deposits that cannot be recorded, because their category has an invalid name, under
+ * random kills. They must be held and reported, keep their bytes, delay no others, and be recorded
+ * when the name is valid again.
  */
 export async function testHeldDeposits(options: {
   seed: number
@@ -95,11 +94,8 @@ async function begin(ada: Client, category: string, random: Random) {
   return { upload, bytes, document }
 }
 
-/**
- * Waits until the service has marked `stuckCount` deposits as held, but at most `patienceMs`.
- * Returns the number of held deposits. Changes the database meanwhile, so that the service pauses
- * for at most ten seconds between its attempts to record a deposit.
- */
+// changes the database meanwhile, so that the service pauses for at most ten seconds between its
+// attempts
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {
     const [row] = await service.query(

@@ -26,19 +26,15 @@ interface Options {
   onKill?: (text: string) => void
 }
 
-/**
- * The number of rows in an import file that change existing people. All other rows create people.
- */
+// rows that change existing people; all others create people
 const knownCount = 50
-/** How long a step may take on the slowest machine, in milliseconds. */
+// on the slowest machine
 const patienceMs = 240_000
 
 /**
- * Test C-01 with imports. Each round kills the process that works on an import three times: during
- * the check, the run and the undo. After the first kill the same process is restarted. After the
- * other kills a second process takes over the import, and must do so before the lease of the killed
- * process ends. The run must add exactly the people of the file. The undo must restore exactly the
- * people from before.
+ * C-01 with imports. Each round kills the process during the check, the run and the undo; after the
+ * first kill it is restarted, after the others a second process takes over before the lease ends.
+ * The run must add exactly the people of the file, and the undo restore those from before.
  */
 export async function killDuringImports({ seed, rounds, rows, onKill = () => undefined }: Options) {
   const random = createRandom(seed)
@@ -126,9 +122,6 @@ export async function killDuringImports({ seed, rounds, rows, onKill = () => und
   }
 }
 
-/**
- * Stores an import of people: some exist already, all others are new. Returns the id of the import.
- */
 async function storeRows(ada: Client, count: number, tag: string): Promise<string> {
   const { id } = await ada.call(createImport, {
     file_name: 'people.csv',
@@ -175,7 +168,7 @@ async function openPeople(socketDir: string) {
 
   return {
     read,
-    /** Makes everybody an administrator and adds the people whom the imports will change. */
+    /** Adds the people whom the imports will change, and makes everybody an administrator. */
     prepare: () =>
       sql.query(
         `update "user" set permissions = '{admin}';
@@ -209,7 +202,6 @@ async function openPeople(socketDir: string) {
            from audit_entry where target_id = $1`,
         [id]
       ),
-    /** Returns what is wrong with the audit log, or undefined if it is intact. */
     async findBrokenEntry(): Promise<string | undefined> {
       await using db = await openDatabase({ socketDir, database: 'vidimus' })
       const { id } = await first<{ id: string }>('select id from company')

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { killDuringDeposits } from './crash.ts'
 import { checkFlushOrder, testFullDisk, testUploadDiskFaults } from './disk.ts'
@@ -5,8 +7,9 @@ import { testPutDiskFaults } from './disk-put.ts'
 import { testHeldDeposits } from './held.ts'
 import { killDuringImports } from './imports.ts'
 import { whyStraceFails } from './strace.ts'
-import { runBrowserTests, runTests } from './tests.ts'
 import { measureWaitingCalls } from './waiting.ts'
+
+const root = join(import.meta.dirname, '../..')
 
 interface Options {
   seed: number
@@ -15,14 +18,9 @@ interface Options {
 }
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
-/**
- * The long tests by name. A name begins with the row of docs/security.md that the test proves. Only
- * `themes` has no row; this test needs a build. `npm test` runs most of these tests with fewer
- * rounds, but not `C-01 held`, `C-04 full disk` and `C-10 waiting`. The program prints the seed
- * first and a JSON report last, and exits with 1 if a test failed or could not run.
- * `npm run soak -- --only C-01 --scale 0.1 --seed 7` runs the tests whose names start with C-01,
- * with a tenth of the rounds.
- */
+// A name begins with the row of docs/security.md that the test proves; only `themes`, which needs a
+// build, has none. `npm run soak -- --only C-01 --scale 0.1 --seed 7` runs the tests whose names
+// start with C-01, with a tenth of the rounds.
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),
   'A-03': runTests(['tests/unit/core/keys/challenge.test.ts']),
@@ -93,10 +91,7 @@ for (const name of names) {
 }
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 
-/**
- * Returns a scenario that reports a fault if strace cannot run on this machine. Without this fault,
- * a test that did not run would count as passed.
- */
+// without this fault, a test that did not run would count as passed
 function needingStrace(scenario: Scenario): Scenario {
   return async given => {
     const reason = whyStraceFails()
@@ -108,7 +103,7 @@ function countOf(full: number, scale: number): number {
   return Math.max(1, Math.round(full * scale))
 }
 
-/** Prints to the error stream, because the standard output must contain only the report. */
+// the standard output must contain only the report
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }
@@ -117,4 +112,29 @@ function numberOf(name: string, text: string): number {
   const number = Number(text)
   if (!Number.isFinite(number) || number <= 0) throw new Error(`--${name} takes a number above 0`)
   return number
+}
+
+// with many more random cases than `npm test` has: `runCount()` multiplies them by the scale
+function runTests(files: string[]): Scenario {
+  return run('vitest/vitest.mjs', ['run', '--testTimeout=86400000', ...files])
+}
+
+function runBrowserTests(file: string, title: string): Scenario {
+  return run('@playwright/test/cli.js', ['test', file, '--grep', title])
+}
+
+function run(tool: string, args: string[]): Scenario {
+  return async ({ seed, scale }) => {
+    const started = performance.now()
+    const runner = spawn(process.execPath, [join(root, 'node_modules', tool), ...args], {
+      cwd: root,
+      // the standard output must contain only the report
+      stdio: ['ignore', 2, 2],
+      env: { ...process.env, SOAK: String(scale), SEED: String(seed) }
+    })
+    const code = await new Promise<number | null>(resolve => runner.once('close', resolve))
+    const seconds = Math.round((performance.now() - started) / 1000)
+    const faults = code === 0 ? [] : [`the tests ended with ${code}: see above`]
+    return { seed, scale, seconds, faults }
+  }
 }

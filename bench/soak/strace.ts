@@ -3,16 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A system call of a traced process, such as `fsync(27</data/a>) = 0`. */
+/** Such as `fsync(27</data/a>) = 0`. */
 export interface SystemCall {
   name: string
   text: string
-  /** Number of the line in the output of strace on which the call begins. */
+  /** The line in the output of strace on which the call begins. */
   begun: number
-  /**
-   * Number of the line on which the call ends. The same as `begun` if no other call came in
-   * between.
-   */
+  /** The same as `begun` if no other call came in between. */
   ended: number
   /** Whether strace made the call fail instead of executing it. */
   injected: boolean
@@ -20,7 +17,6 @@ export interface SystemCall {
 
 export type Trace = Awaited<ReturnType<typeof traceSystemCalls>>
 
-/** Returns why strace cannot trace processes on this machine, or undefined if it can. */
 export function whyStraceFails(): string | undefined {
   const tried = spawnSync('strace', ['-qq', '-o', '/dev/null', '-e', 'trace=none', 'true'])
   if (tried.error) return 'strace is not installed (Debian: apt-get install strace)'
@@ -28,10 +24,6 @@ export function whyStraceFails(): string | undefined {
   return undefined
 }
 
-/**
- * Traces processes and all their threads until `end()` is called. `options` are further options of
- * strace.
- */
 export async function traceSystemCalls(pids: number[], options: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'vidimus-strace-'))
   const output = join(folder, 'calls')
@@ -44,7 +36,7 @@ export async function traceSystemCalls(pids: number[], options: string[]) {
   const saw = () => callsIn(readFileSync(output, 'utf8'))
   return {
     hasInjected: () => saw().some(call => call.injected),
-    /** Stops tracing. Returns the traced calls in the order of their end. */
+    /** Returns the calls in the order of their end. */
     async end(): Promise<SystemCall[]> {
       child.kill('SIGINT')
       await ended
@@ -67,11 +59,8 @@ async function attached(child: ChildProcess, processes: number): Promise<void> {
   })
 }
 
-/**
- * Parses the output of strace. If other calls ended during a call, strace shows that call on two
- * lines. The second line is missing if strace stopped before it had seen the call end, although the
- * receiver of a message may have it by then.
- */
+// Strace shows a call on two lines if others ended meanwhile. The second is missing if strace
+// stopped before, although the receiver of a message may have it by then.
 function callsIn(text: string): SystemCall[] {
   const open = new Map<string, { text: string; begun: number }>()
   const calls: SystemCall[] = []

@@ -7,9 +7,8 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import { cpuOf, memoryOf } from '../processes.ts'
 
 const host = 'localhost'
-/** The maximum processor time that waiting calls may use, as a fraction of one core. */
+// of one core
 const maxCpuShare = 0.25
-/** The maximum memory in MB that waiting calls may use. */
 const maxGrownMb = 64
 
 interface Cost {
@@ -20,9 +19,8 @@ interface Cost {
 }
 
 /**
- * Measures the processor time and memory of many PATCH calls that wait for the same upload. The
- * calls announce bytes and never send any. A caller whose call is refused tries again after one
- * second.
+ * The cost of many PATCH calls that wait for the same upload, announce bytes and never send any. A
+ * caller who is refused tries again after one second.
  */
 export async function measureWaitingCalls({ seed, seconds }: { seed: number; seconds: number }) {
   await using service = await makeServiceProcess({ DEMO: 'false' })
@@ -73,10 +71,7 @@ async function measure(
   return { waiting, cpuSeconds, grownMb: Math.round(after.mb - before.mb), answers }
 }
 
-/**
- * Sends the headers of a PATCH request and no body. Returns the status of the response, or `open`
- * if none came.
- */
+// sends no body; `open` if no response came
 function openPatch(
   port: number,
   person: Client,
@@ -109,10 +104,7 @@ function openPatch(
   })
 }
 
-/**
- * Repeats a call up to ten times while the upload is busy, and returns the last response. An upload
- * stays busy until the service notices that the earlier calls have disconnected.
- */
+// an upload stays busy until the service notices that the earlier calls have disconnected
 async function retryWhileBusy(call: () => ReturnType<Client['tus']>) {
   for (let tries = 0; ; tries++) {
     const answer = await call()

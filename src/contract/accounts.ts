@@ -3,29 +3,22 @@ import { endpoint } from './kit/endpoint.ts'
 import { maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
 import { Email, LinkDelivery, Username } from './users.ts'
 
-/** The secret token of a mailed link, in the fragment of its URL: 32 random bytes in base64url. */
+// 32 random bytes in base64url, in the fragment of the link
 const MailToken = z
   .string()
   .check(patternCheck(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
-/**
- * Output of a call that sends a link. `delivery` says how the link reaches the person. Older API
- * versions omit `delivery`.
- */
 const SentLink = z.object({ delivery: z.optional(LinkDelivery) })
 
 const PublicKeyJwt = z.string().check(maxCodeUnitsCheck(4096))
 
-/**
- * What a mailed link is for: to confirm the e-mail of a sign-up (`verify`), to activate an invited
- * account, to reset a password, or to confirm a change of e-mail (`email`).
- */
+/** `verify` confirms the e-mail of a sign-up, `email` that of a change. */
 export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
 /**
- * Checks whether a mailed link is still valid, without using it up. For an invitation, the response
- * contains the invited person's `username`.
+ * Tells whether a mailed link still works, without using it up. For an invitation, it also returns
+ * the name.
  */
 export const checkMailLink = endpoint({
   method: 'POST',
@@ -37,13 +30,7 @@ export const checkMailLink = endpoint({
   errors: ['mail_token_invalid', 'mail_token_used']
 })
 
-/**
- * Confirms the e-mail of a sign-up. The mailed `token` is enough if the caller has the session of
- * the sign-up. Without this session, the person must choose a new name and password, because
- * somebody else may have chosen those of the sign-up. The call then also needs the new `username`,
- * and a `public_key_jwt` of purpose `verify` with the public key that the browser derived from the
- * new password. It fails with `proof_required` if they are missing.
- */
+/** Confirms the email of a sign-up with the token from its email. */
 export const verifyEmail = endpoint({
   method: 'POST',
   path: '/user/verify',
@@ -51,6 +38,7 @@ export const verifyEmail = endpoint({
   pending: true,
   input: z.union([
     z.strictObject({ token: MailToken }),
+    // in another browser, because a stranger may have chosen the first name and password
     z.strictObject({ token: MailToken, public_key_jwt: PublicKeyJwt, username: Username })
   ]),
   output: z.void(),
@@ -64,7 +52,7 @@ export const verifyEmail = endpoint({
   ]
 })
 
-/** Sends the caller's confirmation link again. Does nothing if the e-mail is already confirmed. */
+/** Sends the email of a pending sign-up again. */
 export const resendOwnVerifyLink = endpoint({
   method: 'POST',
   path: '/user/verify/send',
@@ -75,10 +63,7 @@ export const resendOwnVerifyLink = endpoint({
   output: SentLink
 })
 
-/**
- * Activates an invited account with a name and a password. The `public_key_jwt` must have the
- * purpose `activate`.
- */
+/** Sets the name and the first key of an invited person. */
 export const activateUser = endpoint({
   method: 'POST',
   path: '/user/activate',
@@ -94,8 +79,7 @@ export const activateUser = endpoint({
 })
 
 /**
- * Sends a link to reset the password, if an account with this e-mail exists. The response is the
- * same if no account exists, so it does not reveal who has an account.
+ * Sends an email with a link for choosing a new password. The answer is the same for every email.
  */
 export const requestPasswordReset = endpoint({
   method: 'POST',
@@ -106,11 +90,7 @@ export const requestPasswordReset = endpoint({
   output: SentLink
 })
 
-/**
- * Replaces the password of the person who received the mailed token, and ends every session of the
- * person. The server never gets the password: `public_key_jwt`, of purpose `reset`, contains the
- * public key that the browser derived from it.
- */
+/** Registers a new key with the token from that email; every session ends. */
 export const resetPassword = endpoint({
   method: 'POST',
   path: '/user/reset',
@@ -118,7 +98,6 @@ export const resetPassword = endpoint({
   input: z.strictObject({
     token: MailToken,
     public_key_jwt: PublicKeyJwt,
-    /** `true`: the person's API keys stay valid. Otherwise they are revoked. */
     keep_api_keys: z.optional(z.boolean())
   }),
   output: z.void(),
@@ -126,11 +105,8 @@ export const resetPassword = endpoint({
 })
 
 /**
- * Starts a change of the caller's e-mail. The account changes only when the person confirms the new
- * e-mail. A new e-mail needs a new key pair, because the pair is derived from e-mail and password.
- * `challenge_response` proves that the caller knows the password: it is a challenge of purpose
- * `rekey`, signed with the key of the current e-mail. `public_key_jwt` is a JWT of purpose `email`,
- * signed with the new key. It contains the new public key and the same challenge.
+ * Requests a change to another email and its key. Both take effect once the new address is
+ * confirmed.
  */
 export const requestEmailChange = endpoint({
   method: 'POST',
@@ -146,7 +122,7 @@ export const requestEmailChange = endpoint({
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 
-/** Confirms the caller's new e-mail with a mailed token and ends the caller's other sessions. */
+/** Confirms the new email with the token from its email; other sessions end. */
 export const confirmEmailChange = endpoint({
   method: 'POST',
   path: '/user/email/confirm',
@@ -157,10 +133,7 @@ export const confirmEmailChange = endpoint({
 })
 
 /**
- * Deletes the caller's account. `challenge_response` proves that the caller knows the password: it
- * is a challenge of purpose `rekey`, signed with the caller's key. The only administrator of a
- * company also sends the company's name (`company`); without it, the answer is
- * `last_administrator`. The input is sent in the body, because proxies log URLs.
+ * Erases the account. Its fields go into a JSON body, because addresses are logged along the way.
  */
 export const deleteOwnAccount = endpoint({
   method: 'DELETE',
@@ -169,6 +142,7 @@ export const deleteOwnAccount = endpoint({
   body: true,
   input: z.strictObject({
     challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
+    // the company's name, which its only administrator must send
     company: z.optional(z.string().check(maxCodeUnitsCheck(1024)))
   }),
   output: z.void(),

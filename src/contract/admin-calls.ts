@@ -9,10 +9,7 @@ import { importCalls } from './imports.ts'
 import { memberCalls } from './members.ts'
 import { overviewCalls } from './overview.ts'
 
-/**
- * The API calls of the administration pages. Browsers load these definitions only when a page makes
- * one of the calls.
- */
+// apart from `nonAdminCalls`, so that other pages do not load them
 export const adminCalls = {
   ...companyCalls,
   ...domainAdminCalls,

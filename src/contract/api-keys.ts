@@ -5,38 +5,30 @@ import { maxApiKeyDays } from './kit/limits.ts'
 import { listEndpoint } from './kit/lists.ts'
 import { textLineSchema } from './kit/text-checks.ts'
 
-/**
- * An API key, which a program sends instead of signing in. Does not contain the secret part of the
- * key.
- */
 export const ApiKey = z.object({
   id: z.uuid(),
   name: z.string(),
-  /** The first characters of the key. They help people to tell keys apart. */
+  // the first characters, to tell keys apart
   hint: z.string(),
-  /** The kinds of calls that the key may make. The key can never do more than its owner. */
   scopes: z.array(KeyScope),
-  /** The group that a company's key belongs to. `null` for the key of a person. */
+  // `null` for the key of a person
   group: z.nullable(z.object({ id: z.uuid(), name: z.string() })),
-  /** Name of the person who created the key. `null` if the person's account was deleted. */
+  // `null` if that account was deleted
   created_by: z.nullable(z.string()),
   created: z.iso.datetime(),
   expires: z.iso.datetime(),
-  /** Time of the key's last call, accurate to five minutes. `null`: never used. */
+  // accurate to five minutes
   last_used: z.nullable(z.iso.datetime())
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-/**
- * An API key that was just created, including its secret. No later response contains the secret.
- */
 export const ApiKeyWithSecret = z.extend(ApiKey, {
-  /** The key itself, which calls send as `Authorization: Bearer vdm_…`. */
+  // sent as `Authorization: Bearer vdm_…`
   key: z.string()
 })
 export type ApiKeyWithSecret = z.infer<typeof ApiKeyWithSecret>
 
-/** Lists the caller's own keys that are not revoked, newest first. */
+/** Lists the signed-in person's API keys that are not revoked, newest first. */
 export const listApiKeys = listEndpoint({
   path: '/api_key',
   access: 'user',
@@ -44,7 +36,7 @@ export const listApiKeys = listEndpoint({
   input: {}
 })
 
-/** Lists the keys of a company that are not revoked, newest first. */
+/** Lists the API keys of a company that are not revoked, newest first. */
 export const listCompanyApiKeys = listEndpoint({
   path: '/company/{id}/api_keys',
   access: 'admin',
@@ -57,13 +49,13 @@ const settings = {
   scopes: z
     .array(KeyScope)
     .check(z.minLength(1, { abort: true }), z.maxLength(KeyScope.options.length)),
-  /** Number of days until the key expires. 365 if absent. */
+  // 365 if absent
   expires_in_days: z.optional(z.number().check(z.int(), z.gte(1), z.lte(maxApiKeyDays)))
 }
 
 /**
- * Creates an API key of the caller. Only this response contains the secret key. A repeated call
- * creates another key.
+ * Creates an API key and returns it this one time. `scopes` say what it may do, and never more than
+ * its owner may.
  */
 export const createApiKey = endpoint({
   method: 'POST',
@@ -77,9 +69,8 @@ export const createApiKey = endpoint({
 })
 
 /**
- * Creates an API key of a company. The key belongs to a group, and deposits made with the key count
- * towards the limits of that group. The records of these deposits contain the name of the key in
- * place of a person's name. The key stays valid when its creator leaves the company.
+ * Creates an API key of a company. It belongs to a group, whose limits count its deposits. It
+ * deposits in its own name and stays when its creator leaves.
  */
 export const createCompanyApiKey = endpoint({
   method: 'POST',
@@ -95,7 +86,8 @@ export const createCompanyApiKey = endpoint({
 const renewal = { expires_in_days: settings.expires_in_days }
 
 /**
- * Lets an API key of the caller end later: a year from now at most. The key itself stays the same.
+ * Gives one of the signed-in person's API keys a later end, at most a year from now. A mail tells
+ * of it.
  */
 export const renewApiKey = endpoint({
   method: 'POST',
@@ -107,7 +99,8 @@ export const renewApiKey = endpoint({
 })
 
 /**
- * Lets an API key of a company end later: a year from now at most. The key itself stays the same.
+ * Gives an API key of the company a later end, at most a year from now. A mail tells the
+ * administrators.
  */
 export const renewCompanyApiKey = endpoint({
   method: 'POST',
@@ -126,10 +119,7 @@ export const listUserApiKeys = listEndpoint({
   input: { id: Id }
 })
 
-/**
- * Revokes an API key of a person of the company. Later calls with the key are refused, and its
- * running event streams, downloads and uploads end.
- */
+/** Revokes an API key of a person of the company. Calls with it are refused at once. */
 export const deleteUserApiKey = endpoint({
   method: 'DELETE',
   path: '/user/{id}/api_key/{keyId}',
@@ -140,8 +130,8 @@ export const deleteUserApiKey = endpoint({
 })
 
 /**
- * Revokes an API key of the caller. Later calls with the key are refused, and its running event
- * streams, downloads and uploads end.
+ * Revokes one of the signed-in person's API keys. Calls with it are refused at once, and what it
+ * has under way ends.
  */
 export const deleteApiKey = endpoint({
   method: 'DELETE',
@@ -152,8 +142,8 @@ export const deleteApiKey = endpoint({
 })
 
 /**
- * Revokes an API key of a company. Later calls with the key are refused, and its running event
- * streams, downloads and uploads end.
+ * Revokes an API key of a company. Calls with it are refused at once, and what it has under way
+ * ends.
  */
 export const deleteCompanyApiKey = endpoint({
   method: 'DELETE',

@@ -3,11 +3,7 @@ import { nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint } from './kit/lists.ts'
 
-/**
- * The actions that the audit log records, as `noun.verb`. The noun is the kind of the changed item.
- * Actions may be added, but never renamed or reused. `src/i18n/en/admin/changes.json` contains the
- * English sentence for each action.
- */
+/** `noun.verb`, with a sentence in `changes.json`. Never rename or reuse one. */
 export const AuditAction = z.enum([
   'api_key.create',
   'api_key.renew',
@@ -62,83 +58,60 @@ export const AuditAction = z.enum([
 ])
 export type AuditAction = z.infer<typeof AuditAction>
 
-/**
- * The actor of entries about what the service has done or found by itself, in its daily check of
- * domains.
- */
+/** Acts for what the service finds by itself in its daily check of domains. */
 export const serviceActorId = '00000000-0000-0000-0000-000000000000'
 
-/** A changed field, with its values before and after the change. `null`: the field had no value. */
 export const AuditChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
 export type AuditChange = z.infer<typeof AuditChange>
 
-/** An entry of a company's audit log: one change, who made it, and when. */
 export const AuditLogEntry = z.object({
   id: z.uuid(),
-  /** Number of the entry in the company's log, without gaps, from 1. */
+  // without gaps, from 1
   seq: z.number(),
   at: z.iso.datetime(),
   actor: z.object({
     id: z.uuid(),
-    /**
-     * Name of the person who made the change. `null` if the person's account was deleted, or if the
-     * service itself made the entry; the `id` is then all zeros.
-     */
+    // `null` for deleted accounts, and for the service itself
     name: z.nullable(z.string()),
-    /**
-     * Name of the actor's company. Present only if an operator of another company made the change.
-     */
+    // of an operator of another company
     company: z.optional(z.string())
   }),
-  /**
-   * Name of the changed company, if an operator changed another company than their own. Present
-   * only in the log of the operator's own company. `changes` is then `null`, because only the log
-   * of the changed company contains the changed fields.
-   */
+  // the changed company, in the log of the operator's own; `changes` is then only in the other log
   acted_in: z.optional(z.string()),
-  /** What was done: a value of `AuditAction`, or an action that a later release has added. */
+  // a string, because a later release may add some
   action: z.string(),
-  /** The changed item. */
   target: z.object({
     id: z.uuid(),
-    /** Kind of the item, which is the first word of the action: `user`, `group`. */
+    // the first word of the action
     kind: z.string(),
-    /**
-     * Current name of the item. If the item was deleted, the name that `changes` contains. `null`
-     * if the name is unknown.
-     */
+    // of a deleted item, the name in `changes`
     name: z.nullable(z.string())
   }),
-  /** The changed fields. `null` if the entry has none or if they were erased. */
   changes: z.nullable(z.array(AuditChange)),
-  /** Names of the people, groups and categories that the changed fields contain as ids. */
+  /** Of the people, groups and categories that the changed fields contain as ids. */
   names: z.array(z.object({ id: z.uuid(), name: z.string() })),
-  /** Whether the changed fields were erased, because the person whom they concern was deleted. */
+  // because the person whom they concern was deleted
   erased: z.boolean()
 })
 export type AuditLogEntry = z.infer<typeof AuditLogEntry>
 
 const filter = {
   id: Id,
-  /** Language of the names of categories. English when absent. */
+  // of the names of categories, English when absent
   locale: z.optional(z.enum(['en', 'fr'])),
-  /** Only changes by this person, or that concern this person, such as a new group. */
   person: z.optional(Id),
-  /** Only changes by this person. */
   actor: z.optional(Id),
-  /**
-   * Only changes of the item with this id, such as a group. For a person, the list also contains
-   * the imports that created or changed the person.
-   */
+  // for a person, also the imports that created or changed the person
   target: z.optional(Id),
   action: z.optional(AuditAction),
-  /** Only changes at this time or later. */
   from: z.optional(z.iso.datetime({ offset: true })),
-  /** Only changes before this time. */
   to: z.optional(z.iso.datetime({ offset: true }))
 }
 
-/** Lists the entries of a company's audit log that match the filter, newest first. */
+/**
+ * Lists who changed what in a company, newest first, with the fields before and after. A filter on
+ * a person, an item, an action or a time returns fewer entries.
+ */
 export const listAuditEntries = listEndpoint({
   path: '/company/{id}/audit',
   access: 'admin',
@@ -147,9 +120,8 @@ export const listAuditEntries = listEndpoint({
 })
 
 /**
- * Exports the entries of a company's audit log that match the filter as one CSV file, oldest first.
- * The file is UTF-8 with a byte order mark. Each line contains the hash of the entry and the text
- * that was hashed, so that anybody can check the log.
+ * Returns everything that `listAuditEntries` pages through, oldest first, as one CSV file with the
+ * hash of each entry. The documentation of the audit log says how to check them.
  */
 export const exportAuditEntries = nonJsonEndpoint({
   method: 'GET',

@@ -8,10 +8,7 @@ import { setupCalls } from './setup.ts'
 import { userCalls } from './users.ts'
 import { verificationCalls } from './verifications.ts'
 
-/**
- * The API calls that pages outside the administration make. The calls of the administration are in
- * `adminCalls`, so that other pages do not load them.
- */
+// without `adminCalls`, so that other pages do not load those
 export const nonAdminCalls = {
   ...userCalls,
   ...accountCalls,

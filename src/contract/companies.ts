@@ -7,7 +7,6 @@ import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { textLineSchema } from './kit/text-checks.ts'
 import { Email, MailLinkResult } from './users.ts'
 
-/** A company's name: one line of 1 to 80 characters, at least one of them visible. */
 export const CompanyName = textLineSchema(80)
 
 const Suspension = z.object({
@@ -16,41 +15,28 @@ const Suspension = z.object({
   verification: SuspendedVerification
 })
 
-/** A company of the installation: a tenant with its own people, domains and documents. */
 export const Company = z.object({
   id: z.uuid(),
   version: z.number(),
   name: z.string(),
   created: z.iso.datetime(),
-  /**
-   * Host names of the company: those that are verified first, each part in alphabetical order. At
-   * most 100, and in a list of companies only the first one.
-   */
+  // verified ones first, at most 100; in a list of companies only the first
   domains: z.array(
     z.object({
       id: z.uuid(),
       host: z.string(),
-      /**
-       * Whether the company has proved that it owns the host name. Pages are served only on
-       * verified host names.
-       */
       verified: z.boolean()
     })
   ),
-  /** Number of all host names of the company. */
   domain_count: z.number(),
-  /** Why and since when an operator has suspended the company. `null`: it is not suspended. */
   suspended: z.nullable(Suspension),
-  /** Whether the company is the demonstration, whose documents are fictional. */
+  // its documents are fictional
   demo: z.boolean()
 })
 export type Company = z.infer<typeof Company>
 
-/** A company with the number of its people. */
 export const CompanyDetails = z.extend(Company, {
-  /**
-   * Number of people in each state. `waiting` counts sign-ups whose e-mail is not confirmed yet.
-   */
+  // `waiting`: sign-ups that are not confirmed
   people: z.object({
     active: z.number(),
     invited: z.number(),
@@ -60,25 +46,22 @@ export const CompanyDetails = z.extend(Company, {
 })
 export type CompanyDetails = z.infer<typeof CompanyDetails>
 
-/**
- * A company as operators see it in the list of companies: with the number of its people and
- * documents, its storage and its requests.
- */
 export const ListedCompany = z.extend(Company, {
   usage: z.object({
-    /** Number of people in all states except `waiting`. */
+    // without `waiting`
     people: z.number(),
-    /** Number of deposits, including those whose file has been deleted. */
     documents: z.number(),
-    /** Number of bytes that the company's people have stored. */
     storage: z.number(),
-    /** Number of deposits and verified documents in the current month, in UTC. */
+    // deposits and verified documents of the current month in UTC
     requests: z.number()
   })
 })
 export type ListedCompany = z.infer<typeof ListedCompany>
 
-/** Lists all companies of the installation, by name unless `sort` says otherwise. */
+/**
+ * Lists the companies of the installation, each with its people, its documents, its stored bytes
+ * and its requests of this month (UTC). `q` holds words from a name.
+ */
 export const listCompanies = listEndpoint({
   path: '/company',
   access: 'operator',
@@ -91,12 +74,8 @@ export const listCompanies = listEndpoint({
 })
 
 /**
- * Creates a company with its first domain and invites its first administrator. The invitation is
- * sent when the domain is verified, because no page of the company opens earlier. Some domains are
- * verified immediately: every domain in an installation without DNS checks, domains below a
- * wildcard domain of the operator's own company, and `*.localhost` on a developer's machine. Fails
- * with `host_taken` if another company has proved that it owns the host, or if a company of the
- * same name has claimed the host.
+ * Creates a company with its first domain and invites its first administrator. If the domain is not
+ * verified yet, the invitation waits until it is.
  */
 export const createCompany = endpoint({
   method: 'POST',
@@ -109,19 +88,18 @@ export const createCompany = endpoint({
   input: z.strictObject({
     name: CompanyName,
     host: HostName,
-    /** E-mail of the first administrator. */
     email: Email,
-    /** Language of the company's pages and of the invitation. English if absent. */
+    // English if absent
     locale: z.optional(Locale)
   }),
   output: z.extend(Company, {
-    /** The first administrator's invitation. Absent while the domain is not verified. */
+    // absent while the domain is not verified
     invitation: z.optional(MailLinkResult)
   }),
   errors: ['host_not_allowed', 'host_taken', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
-/** Returns a company with its domains and the number of its people. */
+/** Shows a company: its name, its domains, how many people it has and whether it is suspended. */
 export const getCompany = endpoint({
   method: 'GET',
   path: '/company/{id}',
@@ -131,7 +109,7 @@ export const getCompany = endpoint({
   output: CompanyDetails
 })
 
-/** Changes a company. Fields that the input does not contain stay unchanged. */
+/** Renames a company. With `If-Match`, only if it still has that version. */
 export const updateCompany = endpoint({
   method: 'PUT',
   path: '/company/{id}',
@@ -143,11 +121,8 @@ export const updateCompany = endpoint({
 })
 
 /**
- * Suspends a company. Its pages say that the service is paused and nothing else. Every call of its
- * people is refused, and their event streams end. Only its administrators are told the reason.
- * Strangers can still verify documents, unless `verification` is `closed`. For a company that is
- * suspended already, only the reason and `verification` change. Operators cannot suspend their own
- * company.
+ * Suspends a company for one of the fixed reasons: the API refuses its people, and its pages stay
+ * online.
  */
 export const suspendCompany = endpoint({
   method: 'POST',
@@ -158,17 +133,14 @@ export const suspendCompany = endpoint({
   input: z.strictObject({
     id: Id,
     reason: DisabledReason,
-    /** Whether strangers can still verify documents. `open` if absent. */
+    // `open` if absent
     verification: z.optional(SuspendedVerification)
   }),
   output: Company,
   errors: ['own_company']
 })
 
-/**
- * Ends the suspension of a company. Sessions from before the suspension are valid again, except
- * those that have ended or expired since.
- */
+/** Ends the suspension of a company. Its sessions work again. */
 export const resumeCompany = endpoint({
   method: 'POST',
   path: '/company/{id}/resume',

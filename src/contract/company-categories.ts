@@ -9,10 +9,7 @@ import { StoredContentKind } from './requests.ts'
 // In a separate file from `categories.ts`, because browsers load these calls only on pages of the
 // administration.
 
-/**
- * How long a file is stored, as an ISO 8601 duration of one unit: days, months or years (`P90D`,
- * `P18M`, `P10Y`).
- */
+/** One unit only: `P90D`, `P18M`, `P10Y`. */
 export const Retention = z
   .string()
   .check(
@@ -25,10 +22,6 @@ export const Retention = z
 
 const maxMediaTypes = 50
 
-/**
- * A media type that a category accepts, such as `application/pdf`, or all types of one kind, such
- * as `image/*`.
- */
 const AcceptedType = z
   .string()
   .check(
@@ -43,20 +36,15 @@ const MediaTypes = z.nullable(
   z.array(AcceptedType).check(z.minLength(1), z.maxLength(maxMediaTypes, { abort: true }))
 )
 
-/** A category as the administrators of its company see it. */
 export const CategoryDetails = z.object({
   ...Category.shape,
   version: z.number(),
   created: z.iso.datetime(),
-  /** Number of groups whose members may use the category. */
   group_count: z.number()
 })
 export type CategoryDetails = z.infer<typeof CategoryDetails>
 
-/**
- * A name of a category: 1 to 80 characters. Two categories of a company may not have names in the
- * same language that differ only in case or accents.
- */
+// unique in a company and language, regardless of case and accents
 const Name = textLineSchema(80)
 
 const settings = {
@@ -68,9 +56,8 @@ const settings = {
 }
 
 /**
- * Lists the categories of a company, or only those that one of its groups may use. The order is
- * oldest first unless `sort` says otherwise. `q` searches the names in both languages. `visibility`
- * and `store` limit the list to categories with these settings.
+ * Lists the categories of a company, or those of one `group`, one `visibility` or one `store`. `q`
+ * holds words from their names.
  */
 export const listCompanyCategories = listEndpoint({
   path: '/company/{id}/categories',
@@ -87,9 +74,8 @@ export const listCompanyCategories = listEndpoint({
 })
 
 /**
- * Creates a category that no group may use yet. If `names` lacks a language, the category has the
- * same name in both languages. By default a category is `public`, stores files of all types for an
- * unlimited time, and lets the depositor choose the quality of pictures. `receipt_only` is refused.
+ * Creates a category that no group may use yet. A name left out in one language is the same as in
+ * the other.
  */
 export const createCategory = endpoint({
   method: 'POST',
@@ -109,7 +95,7 @@ export const createCategory = endpoint({
   errors: ['name_taken', 'too_many_categories', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
-/** Returns a category of the company. */
+/** Shows a category. */
 export const getCategory = endpoint({
   method: 'GET',
   path: '/category/{id}',
@@ -120,11 +106,9 @@ export const getCategory = endpoint({
 })
 
 /**
- * Changes a category. Fields and names that the input does not contain stay unchanged: `names` may
- * contain the name in one language only. The new settings apply to later deposits only. A category
- * may stay `receipt_only`, but may not become it.
- * `default: true` makes the category the company's only default category. `default: false` leaves
- * the company without a default category.
+ * Changes the fields it names, for deposits from then on; earlier deposits stay as they are.
+ * `default` moves the default category here, or ends it. With `If-Match`, it changes only the
+ * version you have seen.
  */
 export const updateCategory = endpoint({
   method: 'PUT',
@@ -142,8 +126,8 @@ export const updateCategory = endpoint({
 })
 
 /**
- * Deletes a category. Fails with `in_use` if a deposit was ever begun in the category, if a group
- * may use it, or if it is the default category.
+ * Deletes a category in which nobody has deposited and that no group may use. The default category
+ * stays.
  */
 export const deleteCategory = endpoint({
   method: 'DELETE',

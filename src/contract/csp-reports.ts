@@ -1,11 +1,7 @@
 import * as z from 'zod/mini'
 import { nonJsonEndpoint } from './kit/endpoint.ts'
 
-/**
- * Receives reports from browsers about pages that violate their content security policy. Accepts
- * the formats `application/reports+json` and `application/csp-report`. Logs only the directive, the
- * page and the source of each report.
- */
+/** Accepts browser reports of refused scripts and styles. */
 export const receiveCspReports = nonJsonEndpoint({
   method: 'POST',
   path: '/csp-report',

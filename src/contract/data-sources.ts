@@ -3,10 +3,6 @@ import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, sortParameter } from './kit/lists.ts'
 
-/**
- * A register that verifications will search in a later release, in addition to the company's
- * deposits. In this release, no API call can create a data source.
- */
 export const DataSource = z.object({
   id: z.uuid(),
   version: z.number(),
@@ -15,7 +11,10 @@ export const DataSource = z.object({
 })
 export type DataSource = z.infer<typeof DataSource>
 
-/** Lists the data sources of a company, by name unless `sort` says otherwise. */
+/**
+ * Lists the data sources of a company: registers that verification will also search. None can be
+ * created yet.
+ */
 export const listDataSources = listEndpoint({
   path: '/company/{id}/data_sources',
   access: 'admin',
@@ -23,7 +22,7 @@ export const listDataSources = listEndpoint({
   input: { id: Id, sort: sortParameter('name', 'created') }
 })
 
-/** Returns a data source of the company. */
+/** Shows a data source. */
 export const getDataSource = endpoint({
   method: 'GET',
   path: '/data_source/{id}',

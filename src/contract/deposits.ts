@@ -5,27 +5,25 @@ import { maxFilesPerDepositBatch } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
 import { ProcessedRequest } from './requests.ts'
 
-/** Maximum length of a file name in UTF-16 code units. File systems allow as many. */
+// as many as file systems allow
 const maxNameCodeUnits = 255
 
-/** What an error tells a caller who sends a file in another way than `PUT /deposit` takes it. */
+/** For callers who send a file in another way than `PUT /deposit` takes it. */
 export const rawFileAdvice =
   'To send a file itself, use PUT /deposit?name=… with its bytes as the body (curl -T)'
 
-/** A SHA-256 as 64 lower-case hex digits. */
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
-/** A SHA-256 in an input: 64 hex digits in either case. Parsing turns them into lower case. */
+// parsing turns it into lower case
 export const AnyCaseSha256 = z
   .string()
   .check(patternCheck(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
-/** Id of a deposit's record: 16 random bytes as 22 base64url characters. */
+// 16 random bytes
 export const RecordId = z
   .string()
   .check(patternCheck(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
-/** A file name of at most 255 UTF-16 code units, in NFC and without control characters. */
 export const FileName = z.string().check(
   z.minLength(1, { abort: true }),
   maxCodeUnitsCheck(maxNameCodeUnits),
@@ -37,7 +35,7 @@ export const FileName = z.string().check(
   patternCheck(/^\P{Cc}*$/u, 'no control characters')
 )
 
-/** A media type in lower case without parameters: `image/jpeg`. */
+/** Without parameters: `image/jpeg`. */
 export const MediaType = z
   .string()
   .check(
@@ -55,7 +53,6 @@ const PictureSize = z.strictObject({
   type: MediaType
 })
 
-/** How the browser reduced a picture before the upload. */
 export const PictureTransform = z.strictObject({
   kind: z.literal('image-recompress'),
   quality: z.literal(70),
@@ -72,11 +69,8 @@ export const PictureTransform = z.strictObject({
 export type PictureTransform = z.infer<typeof PictureTransform>
 
 /**
- * Creates a deposit and reserves storage for it. Returns 201 with a history entry (`request`) and
- * the URL to which the file is uploaded (`upload`). `size` is the number of bytes that will be
- * uploaded. A category that stores only fingerprints needs no upload: the deposit is then recorded
- * immediately. Returns 200 and reserves nothing if the caller has deposited the same file before
- * (`duplicate`), or has begun to upload the file in the same category (`continued`).
+ * Reserves space for a file and creates its upload; the bytes follow by `PATCH`. 200: there is an
+ * earlier deposit or upload of the file.
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -89,36 +83,24 @@ export const createDeposit = endpoint({
   input: z.strictObject({
     name: FileName,
     size: z.number().check(z.int(), z.gte(0)),
-    /**
-     * Media type of the file. If it is a general one, such as `application/octet-stream`, the
-     * extension of the name decides.
-     */
+    // if it is a general one, the extension of the name decides
     media_type: MediaType,
-    /** SHA-256 of the original file. */
     original: AnyCaseSha256,
-    /**
-     * SHA-256 of the bytes that will be uploaded. It equals `original` unless the browser reduced
-     * the picture (`transform`).
-     */
+    // of the bytes to upload: equals `original` unless there is a `transform`
     stored: AnyCaseSha256,
     transform: z.optional(PictureTransform),
-    /**
-     * Id of the deposit's category. When absent, the server takes the only category that the caller
-     * may use or, if there are several, the company's default category.
-     */
+    // when absent, the only one that the caller may use, else the default one
     category: z.optional(Id),
-    /** Whether to make a new deposit even if the caller has deposited the same file before. */
+    // despite an earlier deposit of the same file
     again: z.optional(z.boolean())
   }),
   output: z.union([
+    // reserves nothing
     z.object({ duplicate: ProcessedRequest }),
     z.object({
       request: ProcessedRequest,
       upload: z.optional(z.string()),
-      /**
-       * `true` if the caller has already begun to upload the same file. `upload` is then the URL of
-       * that unfinished upload.
-       */
+      // `upload` is that of the earlier call
       continued: z.optional(z.literal(true))
     })
   ]),
@@ -140,19 +122,15 @@ export const createDeposit = endpoint({
   ]
 })
 
-/** Why one file of a batch deposit was refused, with the fields of an error response. */
 const ItemProblem = z.looseObject({
   status: z.number(),
   code: z.string(),
   detail: z.string(),
-  /** Seconds after which the caller may try the refused file again. */
+  // seconds
   retry_after: z.optional(z.number())
 })
 
-/**
- * One file of a batch deposit: the fields of `POST /deposit`, and a `key` that works as the file's
- * own `Idempotency-Key`.
- */
+// `key` is the file's own `Idempotency-Key`
 export const BatchItem = z.strictObject({
   ...createDeposit.input.shape,
   key: z
@@ -161,11 +139,9 @@ export const BatchItem = z.strictObject({
 })
 
 /**
- * Deposits up to 50 small files in one call. The body is `multipart/form-data`: a part `items` with
- * a JSON list, then one part with the bytes of each file, in the order of the list. Each file has
- * its own idempotency key and its own result: the output of `POST /deposit`, or a problem. A
- * refused file does not affect the other files. The response is sent after every accepted file is
- * on disk and recorded. If the body is incomplete or malformed, nothing is stored.
+ * Deposits up to 50 small files in one call, 8 MiB in all. The body is a form: `items`, a JSON list
+ * with what `POST /deposit` takes and a `key` for each file, then the files themselves in parts
+ * named `file`. Each file has its own result, in the order of the list.
  */
 export const createDepositBatch = nonJsonEndpoint({
   method: 'POST',
@@ -175,23 +151,16 @@ export const createDepositBatch = nonJsonEndpoint({
   input: z.strictObject({}),
   form: z.array(BatchItem).check(z.minLength(1), z.maxLength(maxFilesPerDepositBatch)),
   message: z.object({
-    /** One result for each file, in the order of `items`. */
     results: z.array(
       z.union([
         z.object({ problem: ItemProblem }),
         z.object({ duplicate: ProcessedRequest, replayed: z.optional(z.literal(true)) }),
         z.object({
           request: ProcessedRequest,
-          /**
-           * URL of an unfinished upload, if the caller had begun to upload the same file before the
-           * batch. The caller must send the file's bytes to this URL.
-           */
+          // of an unfinished upload from before the batch, which needs the bytes
           upload: z.optional(z.string()),
           continued: z.optional(z.literal(true)),
-          /**
-           * `true` if an earlier call has used the file's idempotency key. The result is then the
-           * result of that call.
-           */
+          // the result of an earlier call with the same key
           replayed: z.optional(z.literal(true))
         })
       ])
@@ -201,11 +170,9 @@ export const createDepositBatch = nonJsonEndpoint({
 })
 
 /**
- * Deposits a file in one call, such as `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the
- * file, and the server computes its fingerprint. Returns the history entry and the fingerprint. The
- * status is 201 if the deposit has been recorded, or 202 if it is still not recorded after four
- * minutes. If the connection breaks, the received bytes are discarded. Accepts an
- * `Idempotency-Key`.
+ * Deposits a file in one call; the body is the file, and the fields are in the query. 201: the file
+ * is on record. 202: all bytes have arrived, and `GET /process/{id}` tells when the file is on
+ * record.
  */
 export const putDeposit = nonJsonEndpoint({
   method: 'PUT',
@@ -214,19 +181,11 @@ export const putDeposit = nonJsonEndpoint({
   scopes: ['deposit'],
   input: z.strictObject({
     name: FileName,
-    /**
-     * Id of the deposit's category. When absent, the server takes the only category that the caller
-     * may use or, if there are several, the company's default category.
-     */
     category: z.optional(Id),
-    /**
-     * Media type of the file. When absent, the header `Content-Type`. Where neither tells a usable
-     * type, the extension of the name decides.
-     */
+    // when absent, the header `Content-Type`; the extension decides where neither is usable
     media_type: z.optional(MediaType)
   }),
   message: z.extend(ProcessedRequest, {
-    /** SHA-256 of the received bytes. */
     sha256: Sha256
   }),
   errors: [
@@ -245,10 +204,7 @@ export const putDeposit = nonJsonEndpoint({
   ]
 })
 
-/**
- * Returns the unfinished upload of one of the caller's deposits, so that another device with the
- * same file can resume or cancel the upload.
- */
+/** Returns what still has to be sent of a deposit whose upload is open. */
 export const getUnfinishedUpload = endpoint({
   method: 'GET',
   path: '/process/{id}/upload',
@@ -256,24 +212,19 @@ export const getUnfinishedUpload = endpoint({
   scopes: ['deposit'],
   input: z.strictObject({ id: Id }),
   output: z.object({
-    /** Address to which the remaining bytes are sent. */
     upload: z.string(),
     name: z.string(),
     category: z.uuid(),
-    /** Size of the original file in bytes. The upload may be a smaller copy: see `bytes`. */
+    // of the original file
     size: z.number(),
     media_type: z.string(),
     original: Sha256,
-    /**
-     * Size of the whole upload in bytes, including those that the server has already received. The
-     * field `stored` is the SHA-256 of the whole upload.
-     */
+    // of the whole upload, which may be a smaller copy; `stored` is its SHA-256
     bytes: z.number(),
     stored: Sha256
   })
 })
 
-/** A recorded deposit as its depositor sees it. */
 export const Deposit = z.object({
   id: RecordId,
   request_id: z.uuid(),
@@ -284,9 +235,7 @@ export const Deposit = z.object({
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
   original: Sha256,
-  /**
-   * SHA-256 of the stored bytes. Absent for a deposit that stores only the fingerprint of the file.
-   */
+  // absent if only the fingerprint is stored
   stored: z.optional(Sha256),
   transform: z.optional(PictureTransform),
   visibility: z.string(),
@@ -294,7 +243,7 @@ export const Deposit = z.object({
 })
 export type Deposit = z.infer<typeof Deposit>
 
-/** Returns a recorded deposit of the caller. */
+/** Returns one deposit of the person. */
 export const getDeposit = endpoint({
   method: 'GET',
   path: '/deposit/{id}',
@@ -304,12 +253,7 @@ export const getDeposit = endpoint({
   output: Deposit
 })
 
-/**
- * Returns a URL from which the caller's browser can download the file of a deposit. The URL works
- * for one minute, and only while the session lasts. The download needs no session token, because
- * the URL itself gives access. Pages use this URL because a plain link cannot send the token, and a
- * script cannot hold a file of 5 GB in memory.
- */
+/** Creates an address from which a browser can download the file for one minute. */
 export const createContentLink = endpoint({
   method: 'POST',
   path: '/deposit/{id}/content',
@@ -319,10 +263,7 @@ export const createContentLink = endpoint({
   output: z.object({ url: z.string(), expires: z.iso.datetime() })
 })
 
-/**
- * Sends the exact stored bytes of a deposit as an attachment. With a `Range` header, sends only the
- * requested part.
- */
+/** Returns the exact bytes that were kept. */
 export const getDepositContent = nonJsonEndpoint({
   method: 'GET',
   path: '/deposit/{id}/content',
@@ -342,10 +283,7 @@ export const getDepositContent = nonJsonEndpoint({
 
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
 
-/**
- * Returns how many bytes of an upload the server has received. The number is in the header
- * `Upload-Offset` (tus 1.0).
- */
+/** Tells how many bytes of an upload have arrived (tus 1.0). */
 export const headUpload = nonJsonEndpoint({
   method: 'HEAD',
   path: '/uploads/{id}',
@@ -356,13 +294,7 @@ export const headUpload = nonJsonEndpoint({
   errors: ['lapsed', 'cancelled']
 })
 
-/**
- * Appends bytes to an upload (tus 1.0). Fails with `upload_offset` if the header `Upload-Offset` is
- * not the number of bytes that the server has received so far. The status 204 for the last bytes
- * promises that the deposit will be recorded. Only one call at a time writes to an upload. Another
- * call waits, or fails with `upload_busy` and can be repeated. The writing call also fails with
- * `upload_busy` if its client stops sending bytes while another call waits.
- */
+/** Sends the bytes from `Upload-Offset` on. After the last 204, the deposit is recorded. */
 export const patchUpload = nonJsonEndpoint({
   method: 'PATCH',
   path: '/uploads/{id}',
@@ -372,6 +304,7 @@ export const patchUpload = nonJsonEndpoint({
   message: z.void(),
   errors: [
     'upload_offset',
+    // one call at a time writes; others wait, or get this and can be repeated
     'upload_busy',
     'upload_state',
     'too_large',
@@ -381,10 +314,7 @@ export const patchUpload = nonJsonEndpoint({
   ]
 })
 
-/**
- * Cancels an unfinished upload with its deposit, and releases the reserved storage (tus 1.0
- * termination).
- */
+/** Cancels an upload and frees its space. */
 export const deleteUpload = nonJsonEndpoint({
   method: 'DELETE',
   path: '/uploads/{id}',

@@ -1,11 +1,7 @@
 import * as z from 'zod/mini'
 import { nonJsonEndpoint } from './kit/endpoint.ts'
 
-/**
- * Returns the OpenAPI 3.1 document of all API calls. The document's `servers` contains the URL of
- * the API on the requested host. The document stays the same until the service is updated or the
- * company renamed, and a request with its `ETag` is then answered with 304.
- */
+/** Returns this description for programs. */
 export const getOpenApi = nonJsonEndpoint({
   method: 'GET',
   path: '/openapi.json',
@@ -14,7 +10,7 @@ export const getOpenApi = nonJsonEndpoint({
   message: z.record(z.string(), z.unknown())
 })
 
-/** Redirects to the page that documents the API. */
+/** Redirects to this page. */
 export const redirectToApiDocs = nonJsonEndpoint({
   method: 'GET',
   path: '/docs',

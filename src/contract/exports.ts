@@ -6,9 +6,8 @@ import { Session } from './sessions.ts'
 import { OwnAccount } from './users.ts'
 
 /**
- * Exports the caller's account, sessions and history. A call returns at most 200 history entries
- * (`requests`), newest first. While `complete` is false, call again with the id of the last entry
- * as `cursor`.
+ * Returns the person's own data to take along: account, sessions and history, at most 200 entries.
+ * While `complete` is false, pass the `id` of the last request as `cursor` to continue.
  */
 export const exportOwnData = endpoint({
   method: 'GET',
@@ -16,12 +15,9 @@ export const exportOwnData = endpoint({
   access: 'user',
   input: z.strictObject({ cursor: z.optional(Id) }),
   output: z.object({
-    /** The caller's account: the fields that `GET /user` returns, except `access_token`. */
     account: z.omit(OwnAccount, { access_token: true }),
-    /** The caller's active sessions, at most 100. */
     sessions: z.array(Session),
     requests: z.array(ProcessedRequest),
-    /** Whether `requests` reaches the caller's oldest history entry. */
     complete: z.boolean()
   })
 })

@@ -4,57 +4,38 @@ import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { textLineSchema } from './kit/text-checks.ts'
 
-/** What the members of a group may do in addition to verifying documents. */
+/** What members may do besides verifying. */
 export const GroupFeature = z.enum(['deposit'])
 export type GroupFeature = z.infer<typeof GroupFeature>
 
-/**
- * Length of the period after which the count of a group's requests (deposits and verifications)
- * begins again at 0, as an ISO 8601 duration.
- */
+/** After it, the count of a group's requests begins again at 0. */
 export const LimitInterval = z.enum(['P1D', 'P30D', 'P1Y'])
 export type LimitInterval = z.infer<typeof LimitInterval>
 
-/**
- * How many requests (deposits and verifications) of the current period and how many stored bytes a
- * group has used, and how many remain. The remaining number is `null` if there is no limit.
- */
+/** Requests are deposits and verifications of the current period. `null`: no limit. */
 export const GroupUsage = z.object({
   requests_used: z.number(),
   requests_remaining: z.nullable(z.number()),
   storage_used: z.number(),
   storage_remaining: z.nullable(z.number()),
-  /**
-   * Time at which the current period ends and the count of requests begins again at 0. `null`:
-   * never.
-   */
   resets_at: z.nullable(z.iso.datetime())
 })
 export type GroupUsage = z.infer<typeof GroupUsage>
 
-/** A group: people of a company who share features, limits and categories. */
 export const Group = z.object({
   id: z.uuid(),
   version: z.number(),
   name: z.string(),
   features: z.array(GroupFeature),
-  /**
-   * Maximum number of requests (deposits and verifications) of the group in a period. `null`: no
-   * limit.
-   */
+  // deposits and verifications in a period
   max_requests: z.nullable(z.number()),
-  /**
-   * Length of the period of `max_requests`. `null`: the limit counts all requests since the group
-   * was created.
-   */
+  // `null`: one period since the group was created
   max_requests_interval: z.nullable(LimitInterval),
-  /** Maximum number of bytes that the group may store. `null`: no limit. */
   max_storage: z.nullable(z.number()),
-  /** Whether new people of the company join this group. A company has exactly one such group. */
+  // new people join it; a company has exactly one
   is_default: z.boolean(),
   created: z.iso.datetime(),
   user_count: z.number(),
-  /** Number of categories that the members of the group may use. */
   category_count: z.number(),
   usage: GroupUsage
 })
@@ -69,15 +50,12 @@ const settings = {
   max_storage: z.optional(Limit)
 }
 
-/**
- * A group's name: 1 to 80 characters. Two groups of a company may not have names that differ only
- * in case or accents.
- */
+// unique in a company, regardless of case and accents
 const Name = textLineSchema(80)
 
 /**
- * Lists the groups of a company, by name unless `sort` says otherwise. `category` limits the list
- * to the groups whose members may use the category.
+ * Lists the groups of a company, or those that may use one `category`, with their limits and what
+ * they have used. `q` holds words from a name.
  */
 export const listGroups = listEndpoint({
   path: '/company/{id}/groups',
@@ -86,10 +64,7 @@ export const listGroups = listEndpoint({
   input: { id: Id, q: SearchText, sort: sortParameter('name', 'created'), category: z.optional(Id) }
 })
 
-/**
- * Creates a group without members and categories. A limit that the input leaves out is `null`: no
- * limit.
- */
+/** Creates a group without members and categories. A limit left out is unlimited. */
 export const createGroup = endpoint({
   method: 'POST',
   path: '/group',
@@ -102,7 +77,7 @@ export const createGroup = endpoint({
   errors: ['name_taken', 'too_many_groups', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
-/** Returns a group with its usage. */
+/** Shows a group, its limits and what it has used. */
 export const getGroup = endpoint({
   method: 'GET',
   path: '/group/{id}',
@@ -113,9 +88,8 @@ export const getGroup = endpoint({
 })
 
 /**
- * Changes a group. Fields that the input does not contain stay unchanged. A limit may be lower than
- * what the group has used already. The group is then blocked until its period ends or the limit is
- * raised. `is_default: true` makes the group the company's only default group.
+ * Changes the fields it names. New limits apply at once, also below what is used. With `If-Match`,
+ * it changes only the version you have seen.
  */
 export const updateGroup = endpoint({
   method: 'PUT',
@@ -133,8 +107,8 @@ export const updateGroup = endpoint({
 })
 
 /**
- * Deletes a group. Fails with `in_use` if the group has members or API keys, or if a deposit or
- * verification counts towards its limits. Fails with `default_group_needed` for the default group.
+ * Deletes a group that has no members and no keys, and to which nothing was charged. The default
+ * group stays.
  */
 export const deleteGroup = endpoint({
   method: 'DELETE',
@@ -146,10 +120,7 @@ export const deleteGroup = endpoint({
   errors: ['changed_meanwhile', 'in_use', 'default_group_needed']
 })
 
-/**
- * Adds a person to a group. Adding a member again changes nothing. A person is a member of at most
- * 100 groups.
- */
+/** Adds a person to a group. */
 export const addGroupUser = endpoint({
   method: 'POST',
   path: '/group/{groupId}/user',
@@ -159,10 +130,7 @@ export const addGroupUser = endpoint({
   errors: ['email_unconfirmed', 'too_many_groups']
 })
 
-/**
- * Removes a person from a group. The requests and the storage that the person has used still count
- * towards the group's limits.
- */
+/** Removes a person from a group. What was charged to the group stays charged to it. */
 export const removeGroupUser = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/user/{userId}',
@@ -172,7 +140,7 @@ export const removeGroupUser = endpoint({
   errors: ['email_unconfirmed']
 })
 
-/** Allows the members of a group to use a category. Allowing it again changes nothing. */
+/** Lets the members of a group use a category. */
 export const addGroupCategory = endpoint({
   method: 'POST',
   path: '/group/{groupId}/category',
@@ -182,10 +150,7 @@ export const addGroupCategory = endpoint({
   errors: ['default_group_private']
 })
 
-/**
- * Removes a category from those that a group allows. Members can still use the category if another
- * of their groups allows it. Existing deposits in the category do not change.
- */
+/** Takes a category from a group. Deposits made in it stay as they are. */
 export const removeGroupCategory = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/category/{categoryId}',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 
-/** Returns 200 while the server process runs. Does not check the database. */
+/** Tells whether the service is running. */
 export const getHealth = endpoint({
   method: 'GET',
   path: '/healthz',

@@ -11,7 +11,6 @@ import type { Endpoint, NonJsonEndpoint } from './kit/endpoint.ts'
 import { nonJsonMemberEndpoints } from './members.ts'
 import { nonJsonRequestEndpoints } from './requests.ts'
 
-/** All API calls with a JSON response, by name. Tests and the API documentation use this list. */
 export const endpoints = {
   ...nonAdminCalls,
   ...adminCalls,
@@ -20,10 +19,6 @@ export const endpoints = {
   ...domainConfigCalls
 } satisfies Record<string, Endpoint>
 
-/**
- * All API calls whose request or response is not plain JSON, such as downloads and event streams,
- * by name.
- */
 export const nonJsonEndpoints = {
   ...nonJsonDocEndpoints,
   ...nonJsonDepositEndpoints,

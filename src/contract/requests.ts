@@ -4,10 +4,7 @@ import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText } from './kit/lists.ts'
 import { customCheck, maxCodeUnitsCheck } from './kit/text-checks.ts'
 
-/**
- * State of a history entry: unfinished (`uploading`, `queued`, `processing`), successful (`done`)
- * or ended without success (all others). `lapsed`: nobody continued the upload for a day.
- */
+/** How far an entry is: `done` means that it is on record. */
 export const RequestState = z.enum([
   'uploading',
   'queued',
@@ -20,89 +17,64 @@ export const RequestState = z.enum([
 ])
 export type RequestState = z.infer<typeof RequestState>
 
-/** Result of a verification: whether a record of the document was found. */
+/**
+ * The answer for a document: `authentic` if exactly this file is on record, `not_found` if it is
+ * not. `not_found` does not mean that a document is false.
+ */
 export const Verdict = z.enum(['authentic', 'not_found'])
 export type Verdict = z.infer<typeof Verdict>
 
 /**
- * Which fingerprint of a deposit matches the verified file: the fingerprint of the original file,
- * or that of the stored copy. They differ only if the stored copy is a reduced picture.
+ * Which fingerprint was found: `original`, that of the file as it was chosen, or `stored_copy`,
+ * that of the reduced copy of a picture.
  */
 export const MatchedFingerprintKind = z.enum(['original', 'stored_copy'])
 export type MatchedFingerprintKind = z.infer<typeof MatchedFingerprintKind>
 
-/**
- * How strong the evidence for a record is. So far there is only one level. Later releases will
- * publish the records in a public log and add a level for this.
- */
+/** How strong the evidence for a record is. So far there is one level, `recorded`. */
 const Rung = z.enum(['recorded'])
 
-/** Whether a deposit stores the file or only its fingerprint. */
+/**
+ * `file` if the file is kept, `fingerprint` if only its fingerprint is. Where the field is absent,
+ * the file is kept.
+ */
 export const StoredContentKind = z.enum(['file', 'fingerprint'])
 export type StoredContentKind = z.infer<typeof StoredContentKind>
 
 const RequestKind = z.enum(['deposit', 'verify'])
 
-/**
- * One entry of the history, also called a request: a deposit or a verification in any state. The
- * API calls for entries begin with `/process`.
- */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
-  /** Id of the person who deposited or verified. Present only in lists of the whole company. */
+  // in lists of the whole company
   user_id: z.optional(z.uuid()),
   kind: RequestKind,
   created: z.iso.datetime(),
-  /**
-   * Sequence number of the entry's last change. All entries of a company share one sequence. Of
-   * two copies of an entry, the one with the higher number is newer.
-   */
+  // of the last change, in one sequence per company: the higher of two copies is newer
   seq: z.number(),
   state: RequestState,
-  /** Error code of an entry that ended without success. */
+  // of an entry that ended without success
   code: z.optional(z.string()),
-  /**
-   * Name of the deposited file. For a verification, the name of the first of the documents that the
-   * person has deposited; absent if there is none.
-   */
+  // of a verification, that of its first document that the person has deposited
   name: z.optional(z.string()),
-  /**
-   * Size in bytes of the deposited file, or of the reduced copy if the browser reduced a picture.
-   * Absent for a verification.
-   */
+  // that of the reduced copy of a picture
   size: z.optional(z.number()),
-  /**
-   * Bytes, width and height of the original picture. Present if the deposit stores a reduced copy.
-   */
+  // the original picture, if the deposit stores a reduced copy
   reduced_from: z.optional(z.object({ bytes: z.number(), w: z.number(), h: z.number() })),
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
-  /**
-   * `fingerprint` if the deposit stores only the fingerprint of the file. Absent if it stores the
-   * file.
-   */
   store: z.optional(StoredContentKind),
-  /** Time at which the stored file is deleted. Absent if it is stored for an unlimited time. */
+  // absent if it is stored for an unlimited time
   keep_until: z.optional(z.iso.datetime()),
-  /**
-   * Time at which the stored file was deleted, at the end of its category's retention. The record
-   * stays, so the document can still be verified.
-   */
+  // at the end of the retention; the record stays
   erased: z.optional(z.iso.datetime()),
-  /** Time that the deposit's record states. Absent for entries from before this field. */
+  // absent for entries from before this field
   recorded: z.optional(z.iso.datetime()),
-  /** Id of the deposit's record, 22 base64url characters. Absent for a verification. */
+  // absent for a verification
   deposit_id: z.optional(z.string()),
-  /**
-   * Hash of the record of the deposit, or of the record that the verification found, in hex. From
-   * this hash, pages draw the seal: a picture that differs for each record.
-   */
+  // of the record made or found
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),
-  /**
-   * Result of the verification of a single document. Absent if several documents were verified
-   * together: `items` then has the number of documents with each result.
-   */
+  // of a single document; `items` counts the results of several
   verdict: z.optional(Verdict),
   match: z.optional(MatchedFingerprintKind),
   items: z.optional(z.object({ asked: z.number(), authentic: z.number(), not_found: z.number() }))
@@ -113,21 +85,15 @@ const requestFilter = {
   kind: z.optional(RequestKind),
   state: z.optional(RequestState),
   category: z.optional(Id),
-  /**
-   * Words to search for. An entry matches if its file name contains all words, in any order,
-   * regardless of case and accents.
-   */
   q: SearchText,
-  /** Only entries that were created at this time or later. */
   from: z.optional(z.iso.datetime({ offset: true })),
-  /** Only entries that were created before this time. */
   to: z.optional(z.iso.datetime({ offset: true }))
 }
 
 /**
- * Lists the caller's own history entries, newest first. `scope=company` lists those of the whole
- * company and needs the permission `admin`. `cursor` is the id of the last entry that the caller
- * has received.
+ * Lists what the person has deposited and verified. `q` holds words from a document's name, `from`
+ * is the first moment and `to` the one after the last. With `scope=company`, an administrator gets
+ * everyone's, each with its `user_id`.
  */
 export const listRequests = listEndpoint({
   path: '/process',
@@ -137,7 +103,6 @@ export const listRequests = listEndpoint({
   input: { scope: z.optional(z.enum(['own', 'company'])), ...requestFilter }
 })
 
-/** The name of a time zone, such as `Europe/Paris`. */
 const TimeZone = z
   .string()
   .check(
@@ -154,8 +119,8 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * Exports the caller's history entries that match the filter as one CSV file. The file is UTF-8
- * with a byte order mark. Names of categories are in the language `locale`.
+ * Returns everything that `listRequests` pages through, as one CSV file. Cells that a spreadsheet
+ * would compute begin with an apostrophe.
  */
 export const exportRequests = nonJsonEndpoint({
   method: 'GET',
@@ -164,19 +129,16 @@ export const exportRequests = nonJsonEndpoint({
   scopes: ['history'],
   input: z.strictObject({
     locale: z.optional(z.enum(['en', 'fr'])),
-    /**
-     * `machine`, the default: all fields by their names in the API, separated by commas. For
-     * people, `spreadsheet`: headings, words, dates and separator of the language `locale`.
-     */
+    // `machine`: fields as in the API; `spreadsheet`: words, dates and separator of `locale`
     format: z.optional(z.enum(['machine', 'spreadsheet'])),
-    /** Time zone of the dates of a `spreadsheet`. When absent, UTC. */
+    // UTC when absent
     time_zone: z.optional(TimeZone),
     ...requestFilter
   }),
   message: z.void()
 })
 
-/** Returns one history entry: a deposit or a verification of the caller. */
+/** Returns one entry of that list. */
 export const getRequest = endpoint({
   method: 'GET',
   path: '/process/{id}',
@@ -186,12 +148,7 @@ export const getRequest = endpoint({
   output: ProcessedRequest
 })
 
-/**
- * Streams changes of the caller's history. An event without a name contains a changed entry. The
- * event `tick` contains the sequence number of the last change. It is sent at the start and then
- * every 15 s. The event `reset` tells the client to load its list again. The last event is
- * `disabled` if the person or the company was disabled, otherwise `bye`.
- */
+/** Streams the same entries as they change. */
 export const streamRequests = nonJsonEndpoint({
   method: 'GET',
   path: '/process/sse',

@@ -8,10 +8,7 @@ import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
 
-/**
- * Returns a challenge for the caller to sign. `purpose` is what the signature is for, by default
- * `login`. The response does not reveal whether the e-mail has an account.
- */
+/** Returns a challenge to sign. It does not reveal whether the email is known. */
 export const getChallenge = endpoint({
   method: 'GET',
   path: '/user/login/challenge',
@@ -21,12 +18,7 @@ export const getChallenge = endpoint({
   output: z.object({ challenge: z.string(), kdf: z.string() })
 })
 
-/**
- * Signs in and returns a session token. `challenge_response` is the challenge, a dot, and the ES256
- * signature of the challenge in base64url. `device` is a value that an earlier sign-in in this
- * browser returned. With `device`, the person can sign in even if strangers have made too many
- * failed attempts on the account.
- */
+/** Takes the signed challenge and returns a token. */
 export const logIn = endpoint({
   method: 'POST',
   path: '/user/login',
@@ -35,6 +27,7 @@ export const logIn = endpoint({
   input: z.strictObject({
     email: Email,
     challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
+    // of an earlier sign-in: strangers who fail too often cannot block this one
     device: z.optional(z.string().check(maxCodeUnitsCheck(128)))
   }),
   maxBytes: 8192,
@@ -42,7 +35,7 @@ export const logIn = endpoint({
   errors: ['login_failed']
 })
 
-/** Ends the session that makes the call or, with `all`, every session of the caller. */
+/** Ends this session, or all of them. */
 export const logOut = endpoint({
   method: 'POST',
   path: '/user/logout',
@@ -52,23 +45,18 @@ export const logOut = endpoint({
   output: z.void()
 })
 
-/** A session: one browser in which a person is signed in. */
 export const Session = z.object({
   id: z.uuid(),
-  /** Family of the session's browser: `Firefox`, `Chrome`, `Safari`, `Edge`, `Opera` or `Other`. */
+  // a family such as `Firefox`, or `Other`
   agent: z.string(),
   created_at: z.iso.datetime(),
-  /** Time of the session's last call, accurate to about twenty minutes. */
+  // accurate to about twenty minutes
   last_seen_at: z.iso.datetime(),
-  /** Whether the session is the one that makes this call. */
   current: z.boolean()
 })
 export type Session = z.infer<typeof Session>
 
-/**
- * Lists the active sessions of the caller. The session that makes the call comes first, then the
- * others, most recently used first. A page has 100 sessions unless the call has a `limit`.
- */
+/** Lists the browsers in which the person is signed in, this one first. */
 export const listSessions = listEndpoint({
   path: '/user/session',
   access: 'user',
@@ -76,7 +64,7 @@ export const listSessions = listEndpoint({
   input: {}
 })
 
-/** Ends one session of the caller and closes the session's event streams. */
+/** Signs the person out of one browser. */
 export const endSession = endpoint({
   method: 'DELETE',
   path: '/user/session/{id}',

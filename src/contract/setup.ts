@@ -5,10 +5,7 @@ import { Email, Username } from './users.ts'
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
 
-/**
- * Returns what the page for the first setup shows. Works only until the first operator exists, and
- * only on the host of the company that runs the installation.
- */
+/** Tells whether this installation still waits for its first operator. */
 export const getSetup = endpoint({
   method: 'GET',
   path: '/setup',
@@ -16,10 +13,7 @@ export const getSetup = endpoint({
   input: z.strictObject({}),
   output: z.object({
     company: z.string(),
-    /**
-     * The demonstration company of the installation, absent if there is none. `address` is the URL
-     * of its pages. `account` is present only if the call comes from a developer's machine.
-     */
+    // `account` only on a developer's machine
     demo: z.optional(
       z.object({
         address: z.string(),
@@ -29,10 +23,7 @@ export const getSetup = endpoint({
   })
 })
 
-/**
- * Returns the account of the demonstration company. `account` is present only on the hosts of that
- * company, and only if the call comes from a developer's machine.
- */
+/** Returns the demo account: on its own host, and only to browsers on a developer's machine. */
 export const getDemoAccount = endpoint({
   method: 'GET',
   path: '/demo',
@@ -41,11 +32,7 @@ export const getDemoAccount = endpoint({
   output: z.object({ account: z.optional(DemoAccount) })
 })
 
-/**
- * Creates the first operator of an installation. `code` is the one-time code from the server's log,
- * valid for 24 hours. `public_key_jwt` must have the purpose `signup`. `company` becomes the name
- * of the company that runs the installation.
- */
+/** Creates the first operator with the installation's one-time code. */
 export const createFirstOperator = endpoint({
   method: 'POST',
   path: '/setup',
@@ -60,10 +47,7 @@ export const createFirstOperator = endpoint({
     demo: z.enum(['keep', 'remove']),
     locale: z.optional(z.enum(['en', 'fr']))
   }),
-  /**
-   * The new operator's id, and what happened to the demonstration company (`demo`). `none`: there
-   * is no such company. `kept`: it stays, because the input said so or because its removal failed.
-   */
+  // `kept` also if the removal failed
   output: z.object({ id: z.uuid(), demo: z.enum(['none', 'kept', 'removed']) }),
   errors: [
     'setup_code_wrong',

@@ -6,7 +6,7 @@ import { Id } from './kit/ids.ts'
 import { maxGroupsPerPerson } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, textLineSchema } from './kit/text-checks.ts'
 
-/** An e-mail as a person types it. The server and the key derivation use its canonical form. */
+/** As typed. Server and key derivation use its canonical form. */
 export const Email = z
   .string()
   .check(
@@ -17,29 +17,19 @@ export const Email = z
     )
   )
 
-/** A person's name: one line of 1 to 80 characters, at least one of them visible. */
 export const Username = textLineSchema(maxUsernameLength)
 
-/**
- * The language in which a person sees the interface. `und`: no language is chosen yet. The
- * account then gets the language of the first page that the person opens while signed in.
- */
+/** `und`: none yet. The account gets that of the first page that the person opens. */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
-/**
- * What is left of the limits of all groups of the person, added up. `requests` counts deposits and
- * verifications in the current period of each group. `storage` is in bytes. `null`: at least one of
- * the groups has no limit.
- */
+// `null`: a group has no limit
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
   storage: z.nullable(z.number())
 })
 
 /**
- * Usage and limits of all groups of the person, added up. The usage includes that of other members
- * of the groups. `requests…` counts deposits and verifications in the current period of each group.
- * `storage…` is in bytes. `null`: at least one of the groups has no limit.
+ * Of all groups together, with other members. Storage is in bytes. `null`: a group has no limit.
  */
 export const UsageOfAllGroups = z.object({
   requests_used: z.number(),
@@ -48,28 +38,20 @@ export const UsageOfAllGroups = z.object({
   storage_used: z.number(),
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
-  /**
-   * The next time at which one of the person's groups begins to count requests from 0 again.
-   * `null`: never.
-   */
+  // of the first group
   resets_at: z.nullable(z.iso.datetime()),
-  /**
-   * What the person has used in all of their groups together, without the usage of other members.
-   * `requests_used` counts requests in the current period of each group. `storage_used` is in
-   * bytes. Absent from the responses of servers with an older API version.
-   */
+  // without other members; absent from older servers
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
 export type UsageOfAllGroups = z.infer<typeof UsageOfAllGroups>
 
 /**
- * How a link reaches a person: by mail, as a file in a folder of a developer's machine (`outbox`),
- * or through an administrator if no mail server is configured.
+ * `outbox` is a folder on a developer's machine. Without a mail server, administrators pass links
+ * on.
  */
 export const LinkDelivery = z.enum(['mail', 'outbox', 'administrator'])
 export type LinkDelivery = z.infer<typeof LinkDelivery>
 
-/** The caller's own account with its permissions and usage. */
 export const OwnAccount = z.object({
   id: z.uuid(),
   email: z.string(),
@@ -80,23 +62,19 @@ export const OwnAccount = z.object({
   permissions: z.array(z.string()),
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
-  /** Usage of the person's groups. Servers with an older API version omit it. */
+  // absent from older servers
   usage: z.optional(UsageOfAllGroups),
-  /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
+  // whether the e-mail is not confirmed yet
   pending: z.optional(z.boolean()),
-  /** How the link to confirm the e-mail reaches the person. Present only if `pending` is true. */
   delivery: z.optional(LinkDelivery),
-  /**
-   * Whether the caller has entered the password again in this session within the last five minutes.
-   * Absent if not.
-   */
+  // within the last five minutes in this session
   confirmed: z.optional(z.literal(true)),
-  /** A new session token. Present when the token of this call expires soon. */
+  // when the token of this call expires soon
   access_token: z.optional(z.string())
 })
 export type OwnAccount = z.infer<typeof OwnAccount>
 
-/** Returns the caller's own account. */
+/** Returns the signed-in person, what they may do and what they have left; renews the token. */
 export const getOwnAccount = endpoint({
   method: 'GET',
   path: '/user',
@@ -106,7 +84,7 @@ export const getOwnAccount = endpoint({
   output: OwnAccount
 })
 
-/** Changes the caller's name or language. */
+/** Changes the person's name or language. */
 export const updateOwnAccount = endpoint({
   method: 'PUT',
   path: '/user',
@@ -119,10 +97,6 @@ export const updateOwnAccount = endpoint({
   output: OwnAccount
 })
 
-/**
- * Input of a sign-up. `public_key_jwt` proves that the browser has the key derived from e-mail and
- * password.
- */
 const SignUp = z.strictObject({
   email: Email,
   username: Username,
@@ -130,14 +104,9 @@ const SignUp = z.strictObject({
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
-/** The ids of all groups that a person is to be a member of. */
 export const GroupIds = z.array(Id).check(z.maxLength(maxGroupsPerPerson))
 
-/**
- * Input of an invitation. `username` is a name for the person, who can choose another one when
- * activating the account. `group_ids` are the person's groups, by default the company's default
- * group.
- */
+// the person can choose another name when activating the account
 const Invitation = z.strictObject({
   email: Email,
   username: z.optional(Username),
@@ -146,10 +115,8 @@ const Invitation = z.strictObject({
 })
 
 /**
- * Output of a call that signs up or invites a person, or sends the person a new link. `link` is a
- * link for the administrator to pass on, present only if no mail server is configured.
- * `queued_until` is the time at which the link is mailed, present only if a limit delays the mail:
- * 3 invitations an hour to one e-mail, or 5,000 a day by one company.
+ * `link` is to pass on, without a mail server. `queued_until` is when the mail leaves, after 3
+ * invitations an hour to one e-mail or 5,000 a day by one company.
  */
 export const MailLinkResult = z.object({
   id: z.uuid(),
@@ -159,8 +126,8 @@ export const MailLinkResult = z.object({
 export type MailLinkResult = z.infer<typeof MailLinkResult>
 
 /**
- * Creates a user, for a sign-up or an invitation. A person who signs up sends a public key. A
- * person whom an administrator invites has no key yet.
+ * Creates an account with the key derived from email and password. When an administrator calls it
+ * without a key, it sends an invitation.
  */
 export const createUser = endpoint({
   method: 'POST',
@@ -183,12 +150,7 @@ export const createUser = endpoint({
   ]
 })
 
-/**
- * Changes the caller's password and ends the caller's other sessions. `challenge_response` is a
- * challenge of purpose `rekey`, signed with the key of the current password. `public_key_jwt`
- * contains the same challenge and the public key of the new password. It proves that the browser
- * has the new private key.
- */
+/** Replaces the key and thereby the password; every other session ends. */
 export const changePassword = endpoint({
   method: 'POST',
   path: '/user/key',
@@ -196,18 +158,13 @@ export const changePassword = endpoint({
   input: z.strictObject({
     challenge_response: z.string().check(maxCodeUnitsCheck(1024)),
     public_key_jwt: z.string().check(maxCodeUnitsCheck(4096)),
-    /** `true`: the caller's API keys stay valid. Otherwise they are revoked. */
     keep_api_keys: z.optional(z.boolean())
   }),
   output: z.void(),
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 
-/**
- * Confirms the caller's password. For five minutes, the caller's session can then make calls that
- * need `confirmation`. `challenge_response` is a challenge of purpose `confirm`, signed with the
- * private key that the browser derives from the caller's e-mail and password.
- */
+/** Confirms the password for calls that need it again, for five minutes in this session. */
 export const confirmPassword = endpoint({
   method: 'POST',
   path: '/user/confirm',

@@ -1,19 +1,13 @@
-/** A field whose value to save (`mine`) differs from the stored value (`theirs`). */
 export interface Difference<Name extends string = string> {
   name: Name
   mine: unknown
   theirs: unknown
-  /**
-   * Who has changed the field since the person began to edit: the person, somebody else, or both.
-   */
   changedBy: 'me' | 'them' | 'both'
 }
 
 /**
- * Returns the fields whose value in `mine` differs from the value in `theirs`. `mine` has the
- * values that a person wants to save, and `theirs` the values that are stored now. `was` has the
- * values that were stored when the person began to edit. A comparison with `was` tells who has
- * changed a field since then (`changedBy`).
+ * Returns the fields in which `mine`, to be saved, differs from `theirs`, now stored. `was` is what
+ * was stored when the person began, and tells who changed a field since.
  */
 export function differencesOf<Values extends object>(
   was: Values,
@@ -32,7 +26,6 @@ export function differencesOf<Values extends object>(
   })
 }
 
-/** Returns whether two values are the same as JSON. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,40 +1,22 @@
-/** A DNS record that a domain needs. */
 export interface DnsRecord {
   purpose: 'proof' | 'pages' | 'api' | 'every'
   type: 'TXT' | 'CNAME' | 'A' | 'AAAA'
-  /**
-   * Name of the record relative to the DNS zone: `docs`, or `@` for the zone itself. DNS providers
-   * ask for this form. Undefined if the zone is not known.
-   */
+  /** The name relative to the DNS zone, for which DNS providers ask: `docs`, `@`. */
   relative: string | undefined
-  /** Full name of the record: `docs.acme.fr`. */
   name: string
-  /** Value of the record. Undefined for the type `A` if the server's IP address is not known. */
+  /** Undefined for the type `A` if the server's IP address is not known. */
   value: string | undefined
 }
 
 interface DnsRecordInput {
-  /** The host of the domain: `docs.acme.fr`, or `*.acme.fr`. */
   host: string
-  /**
-   * The record that proves who controls the host, and the DNS zone to which all records belong
-   * (`zone`). `null` if no proof is needed.
-   */
   proof: { name: string; value: string; zone: string } | null
-  /**
-   * The host to which new records can point, because it already leads to the server. Undefined if
-   * no such host is known.
-   */
+  /** A host that already leads to the server, to which new records can point. */
   server: string | undefined
-  /** The IP addresses of the server, if they are known. */
   addresses?: readonly string[]
 }
 
-/**
- * Returns the DNS records that a domain needs. First comes the record that proves who controls the
- * domain, then the records that lead to the server: one for the host of the pages and one for the
- * host of the API (`api.…`). A wildcard domain has one record for both.
- */
+/** Returns the record that proves who controls the domain, then those that lead to the server. */
 export function dnsRecords({ host, proof, server, addresses = [] }: DnsRecordInput): DnsRecord[] {
   const zone = proof?.zone
   const relativeOf = (name: string) => {

@@ -1,22 +1,10 @@
-/**
- * The possible lengths of a limit period, as ISO 8601 durations. The requests of a group (deposits
- * and verifications) are counted from 0 again in each period. `null`: there is one period without
- * an end.
- */
+// `null`: one period without an end
 export const limitPeriodLengths = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type LimitPeriodLength = (typeof limitPeriodLengths)[number]
 
-/**
- * A period in which the requests (deposits and verifications) of a group are counted. `resets_at`
- * is its end, or `null` if it has none.
- */
 export type LimitPeriod = { start: Date; resets_at: Date | null }
 
-/**
- * Returns the limit period that contains `now`. The first period begins on the day of `anchor` in
- * UTC, and each period begins when the previous one ends: `P30D` with an anchor of Jan 10 → Jan 10
- * to Feb 9, Feb 9 to Mar 11 …
- */
+/** Periods begin on the day of `anchor` in UTC: `P30D` from Jan 10 → Jan 10 to Feb 9, … */
 export function limitPeriodAt(interval: LimitPeriodLength, anchor: Date, now: Date): LimitPeriod {
   if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))
     throw new RangeError('period: not a date')

@@ -1,2 +1,1 @@
-/** How many minutes a mailed link is valid, by its purpose. */
 export const mailLinkMinutes = { verify: 24 * 60, activate: 72 * 60, reset: 10, email: 60 } as const

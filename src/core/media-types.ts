@@ -1,7 +1,4 @@
-/**
- * Returns whether a list of accepted media types contains a type. An entry such as `image/*` stands
- * for all types that begin with `image/`. A list that is `null` contains all types.
- */
+/** `image/*` stands for all types that begin with `image/`, `null` for all types. */
 export function acceptsMediaType(accepted: readonly string[] | null, type: string): boolean {
   if (accepted === null) return true
   return accepted.some(entry =>
@@ -9,15 +6,10 @@ export function acceptsMediaType(accepted: readonly string[] | null, type: strin
   )
 }
 
-/** Returns whether a list of accepted media types contains a kind of picture. */
 export function acceptsPictures(accepted: readonly string[] | null): boolean {
   return accepted === null || accepted.some(type => type.startsWith('image/'))
 }
 
-/**
- * Groups of media types that are usually accepted together, by the name of the group: `pdf`,
- * `pictures`.
- */
 export const mediaTypesByKind = {
   pdf: ['application/pdf'],
   pictures: ['image/*'],
@@ -39,10 +31,7 @@ export type MediaKind = keyof typeof mediaTypesByKind
 // as: Object.keys loses the names
 export const mediaKindNames = Object.keys(mediaTypesByKind) as MediaKind[]
 
-/**
- * Splits a list of media types. `kinds` are the names of the groups in `mediaTypesByKind` whose
- * types are all in the list. `others` are the remaining types.
- */
+/** `kinds` are those of which the list has all types. */
 export function separateCompleteMediaKinds(types: readonly string[]): {
   kinds: MediaKind[]
   others: string[]

@@ -1,7 +1,6 @@
 /**
- * Returns when to delete a file that was stored at the time `from`. `retention` is a duration such
- * as `P90D`, `P18M` or `P10Y`; throws if it is not such a duration. Counts days and months in UTC.
- * One month after January 31 is the last day of February.
+ * Counts in UTC: one month after January 31 is the last day of February. Throws for another
+ * duration than `P90D`, `P18M` or `P10Y`.
  */
 export function retentionEnd(from: Date, retention: string): Date {
   const [, count = '', unit] = /^P([1-9][0-9]{0,2})([DMY])$/.exec(retention) ?? []

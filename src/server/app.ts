@@ -39,10 +39,7 @@ import {
 const allowedHeaders =
   'authorization, company, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
-/**
- * Creates the Hono app of the API with all its middlewares, routes and its error handler. The order
- * of the middlewares matters.
- */
+/** The order of the middlewares matters. */
 export function createApp(
   deps: Deps,
   tenants: TenantCache,
@@ -156,10 +153,7 @@ function otherCompany(c: ApiContext): CompanyId | undefined {
   return acting === c.get('person')?.company_id ? undefined : acting
 }
 
-/**
- * Returns the rate limit headers that draft-ietf-httpapi-ratelimit-headers-11 defines, for example
- * `ratelimit: "verify_user_minute";r=599;t=60`.
- */
+// draft-ietf-httpapi-ratelimit-headers-11: `ratelimit: "verify_user_minute";r=599;t=60`
 function rateLimitHeaders(statuses: RateLimitStatus[]): Record<string, string> {
   if (statuses.length === 0) return {}
   const list = (item: (status: RateLimitStatus) => string) => statuses.map(item).join(', ')
@@ -204,19 +198,12 @@ function methodsOf(pathname: string): string[] {
   return [...new Set(found.map(route => route.method))]
 }
 
-/**
- * Returns whether a call seems to send a file to a path that takes none. `curl -T` adds the name of
- * the file to a URL that ends with a slash.
- */
+// `curl -T` adds the name of the file to a URL that ends with a slash
 function isFileSentElsewhere({ method, path }: { method: string; path: string }): boolean {
   return ['PUT', 'POST'].includes(method) && /^\/deposit\/[^/]*$/.test(path)
 }
 
-/**
- * Returns the path pattern to log for a call that was answered before it reached an endpoint. If
- * several patterns match the path, prefers one for the method of the call. Returns `(unknown)` if
- * none matches. The path itself is never logged, because it may contain ids and names.
- */
+// never the path itself, which may contain ids and names
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))
   const exact = matching.find(route => route.method === method) ?? matching[0]

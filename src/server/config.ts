@@ -27,10 +27,7 @@ function count(least: number) {
   return z.coerce.number(error).check(z.int(error), z.gte(least, error))
 }
 
-/**
- * All settings, each with the schema that validates it and its default. `.env.example` explains
- * them.
- */
+// `.env.example` explains them
 const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
@@ -103,50 +100,37 @@ const settings = {
   LIMIT_IMPORT_BYTES_PER_COMPANY: z._default(count(1), 500_000_000)
 } as const
 
-/** The names of all settings. A test compares them with `.env.example`. */
+/** A test compares them with `.env.example`. */
 export const settingNames = Object.keys(settings)
 
 const Settings = z.object(settings)
 
-/** The settings of the process, parsed and validated. */
 export interface Config {
-  /** The operator's database server. Undefined means the embedded server. */
+  /** Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined
   /**
-   * Whether this process and the other processes of the same database notify each other about
-   * changes. Without notifications, a process finds the changes of others later, because it only
-   * looks into the database at intervals.
+   * Whether the processes of one database tell each other about changes. Otherwise they find them
+   * later.
    */
   notify: boolean
   port: number
   host: string
   managementPort: number
-  /**
-   * Scheme of the address under which people reach the service. Behind a proxy, the proxy's scheme.
-   */
+  /** Of the address under which people reach the service, such as a proxy's. */
   scheme: 'http' | 'https'
-  /**
-   * Port of the address under which people reach the service. Behind a proxy, the proxy's port.
-   * Undefined for the default port of the scheme.
-   */
+  /** Of the same address. Undefined for the default port of the scheme. */
   publicPort: number | undefined
-  /**
-   * Whether `PUBLIC_URL` is set. Without it, the service is meant for a developer's machine only.
-   */
+  /** If not, the service is meant for a developer's machine only. */
   hasPublicUrl: boolean
-  /** Whether the setting `DEV` says that this is a developer's machine. */
   dev: boolean
-  /** The mail server and the sender address. Undefined means that mails are written to a folder. */
+  /** Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
   /**
-   * Addresses of the DNS servers to query for the records that prove who owns a domain. Empty means
-   * the DNS servers of the operating system. Undefined if domains need no proof.
+   * To query for the proofs of domains. Empty means the DNS servers of the operating system;
+   * undefined, that domains need no proof.
    */
   dnsServers: string[] | undefined
-  /**
-   * The IP addresses or the host name under which the service is reached. Administrators read them
-   * as the values of the DNS records that a domain needs. Empty if not set.
-   */
+  /** The values of the DNS records that a domain needs, as administrators read them. */
   publicAddresses: string[]
   /** The folder of all data, as an absolute path. */
   dataDir: string
@@ -158,10 +142,7 @@ export interface Config {
   bounds: BoundSettings
 }
 
-/**
- * Reads the settings from the environment variables. Throws an error with one sentence for each
- * invalid setting.
- */
+/** Throws an error with one sentence for each invalid setting. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
@@ -235,10 +216,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
 }
 
-/**
- * Returns a setting as an error message shows it: `PORT=80`. Leaves out the value of a server's
- * URL, which can contain a password.
- */
+// without the value of a server's URL, which can contain a password
 function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
 }

@@ -15,16 +15,8 @@ import { limitConnections } from './http/connections.ts'
 import { createGate } from './http/gate.ts'
 import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
 import { createHttpServer } from './http/listener.ts'
-import { announceEndingKeysJob } from './jobs/announce-ending-keys.ts'
-import { checkDomainsJob } from './jobs/check-domains.ts'
-import { checkFilesJob } from './jobs/check-files.ts'
-import { deleteExpiredRowsJob } from './jobs/delete-expired.ts'
-import { fillDemoJob } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
-import { reloadTokenKeysJob } from './jobs/reload-keys.ts'
-import { runImportsJob } from './jobs/run-imports.ts'
-import { sendMailsJob } from './jobs/send-mails.ts'
-import { createDepositsFromUploadsJob, endIdleUploadsJob } from './jobs/settle-uploads.ts'
+import { fillDemoJob, serviceJobs } from './jobs/jobs.ts'
 import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
@@ -37,7 +29,7 @@ const drainMs = 10_000
 
 const stopping = new AbortController()
 let output: ProcessOutput | undefined
-/** The parts that must be closed when the process ends, in the order in which they were opened. */
+// in the order in which they were opened
 const owned = new AsyncDisposableStack()
 
 process.on('SIGTERM', () => stop(0))
@@ -53,20 +45,13 @@ process.on('uncaughtException', error => fail(error, 'stack'))
 const started = start()
 started.catch(error => fail(error, 'message'))
 
-/**
- * Prints an error and stops the process with the exit code 1. `part` is `message` for a failed
- * start, and `stack` for a bug.
- */
+// `message` for a failed start, `stack` for a bug
 function fail(error: unknown, part: 'message' | 'stack'): void {
   process.stderr.write(`${error instanceof Error ? error[part] : String(error)}\n`)
   stop(1)
 }
 
-/**
- * Closes everything in reverse order of opening, then ends the process with the exit code `code`.
- * If the process is still starting, first waits until the start has ended. Further calls do
- * nothing.
- */
+// while the process is starting, waits until the start has ended
 function stop(code: number): void {
   if (stopping.signal.aborted) return
   stopping.abort()
@@ -124,22 +109,7 @@ async function start(): Promise<void> {
     checksPerMinute: config.limits.verifyPerAddressMinute,
     publicAddresses: config.publicAddresses
   })
-  owned.use(
-    runJobs(
-      [
-        createDepositsFromUploadsJob(deps),
-        endIdleUploadsJob(deps),
-        sendMailsJob(deps),
-        runImportsJob(deps),
-        deleteExpiredRowsJob(deps),
-        announceEndingKeysJob(deps),
-        checkDomainsJob(deps),
-        checkFilesJob(deps),
-        reloadTokenKeysJob(deps)
-      ],
-      log
-    )
-  )
+  owned.use(runJobs(serviceJobs(deps), log))
   const server = createHttpServer({
     tenants,
     site,
@@ -189,10 +159,7 @@ async function start(): Promise<void> {
   owned.use(runJobs([fillDemoJob(deps)], log))
 }
 
-/**
- * Stops accepting HTTP requests and waits for those that are being served, at most 10 seconds.
- * Event streams end by themselves.
- */
+// event streams end by themselves
 async function drain(server: Server): Promise<void> {
   const closed = new Promise(resolve => server.close(resolve))
   server.closeIdleConnections()

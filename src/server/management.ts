@@ -15,31 +15,22 @@ import type { ConnectionRoomCheck } from './http/connections.ts'
 import { Places } from './http/places.ts'
 
 const maxLagMs = 1000
-/**
- * Strangers can ask for a thousand invented names at once, and each question locks a table. One at
- * a time leaves the connections to everybody else.
- */
+// Strangers can ask for a thousand invented names at once, and each question locks a table. One at
+// a time leaves the connections to everybody else.
 const certificatePlaces = { all: 1, reserve: 0, besideOthers: 1, waiting: 100 }
-/**
- * Maximum length of a host name in the log. A longer text is cut, because it cannot be a host name.
- */
+// a longer text cannot be a host name
 const maxLoggedHostLength = 253
 
 /**
- * Starts an HTTP server that listens on the loopback address only. For supervisors, `/healthz`
- * tells whether the process responds in time, and `/readyz` tells whether it can serve requests.
- * `/tls-ask?domain=` tells a proxy whether it may request a certificate for a host; below a
- * wildcard domain, only for 20 new hosts a week.
+ * On the loopback address only. `/healthz` tells whether the process responds in time, `/readyz`
+ * whether it can serve requests, `/tls-ask?domain=` whether a proxy may request a certificate.
  */
 export async function startManagementServer(options: {
   port: number
   deps: Deps
   connections: ConnectionRoomCheck
   served: Pick<ServedHosts, 'domainOf'>
-  /**
-   * Returns whether the service accepts requests: false before it listens and after it has begun to
-   * stop.
-   */
+  /** False before the service listens and after it has begun to stop. */
   isReady: () => boolean
 }): Promise<AsyncDisposable> {
   // a scanner may ask for a thousand names
@@ -97,7 +88,6 @@ export async function startManagementServer(options: {
   }
 }
 
-/** Returns whether a proxy may request a certificate for a host, or why not. */
 async function judgeCertificate(
   { served, deps }: { served: Pick<ServedHosts, 'domainOf'>; deps: Deps },
   asking: Places,
@@ -137,11 +127,7 @@ async function checks({
   }
 }
 
-/**
- * Returns the number of held uploads of all companies. In a held upload all bytes have arrived, but
- * every attempt to create its deposit has failed. Returns null when the database fails. The number
- * does not change the status of `/readyz`.
- */
+// null when the database fails; does not change the status of `/readyz`
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {
     let held = 0

@@ -26,15 +26,12 @@ export interface OpenedDeps extends AsyncDisposable {
 }
 
 /**
- * Opens the database, keys and documents of an installation, for the service and for the command
- * line. Starts the embedded database if `DATABASE_URL` is not set and it does not run yet. Applies
- * missing migrations. Throws if the database is not safe: if a company could reach the rows of
- * another one, or if committed data could be lost.
+ * For the service and for the command line. Starts the embedded database if `DATABASE_URL` is not
+ * set, applies missing migrations, and throws if the database is not safe.
  */
 export async function openDeps(
   config: Config,
   log: Log,
-  /** Aborted when the process stops. */
   stopping: AbortSignal = new AbortController().signal,
   /** Called when the embedded database cannot be restarted or stops too often. */
   onGivenUp: (error: Error) => void = () => undefined
@@ -104,10 +101,7 @@ export async function openDeps(
     [Symbol.asyncDispose]: () => kept.disposeAsync()
   }
 
-  /**
-   * Returns the secrets from the key files. If the database is empty, creates these files. If
-   * several processes start at the same time, one creates the files while the others wait.
-   */
+  // if several processes start at the same time, one creates the files while the others wait
   async function openOwnKeys(): Promise<InstallationKeys> {
     const isFirst = (await findRootSecretId(db)) === undefined
     await using _lock = isFirst ? await lockDatabaseSetup(place) : undefined
@@ -120,10 +114,6 @@ export async function openDeps(
     return keys
   }
 
-  /**
-   * Returns the location of the database that `DATABASE_URL` names. Without this setting, starts
-   * the embedded database, restarts it after crashes, and returns its location.
-   */
   async function findDatabase(): Promise<DatabaseLocation> {
     if (config.database) return config.database
     const dir = join(config.dataDir, 'pg')

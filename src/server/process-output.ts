@@ -2,18 +2,16 @@ import { styleText } from 'node:util'
 import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
-/** The facts that the process prints when the service is ready. */
 export interface StartSummary {
   address: string
-  /** Link to the page that creates the first operator. Undefined once there is an operator. */
+  /** To create the first operator. Undefined once there is one. */
   setupLink: string | undefined
   demo: { address: string; account: { email: string; password: string } | undefined } | undefined
   dataDir: string
-  /** Folder into which mails are written. Undefined if a mail server is configured. */
+  /** Undefined if a mail server is configured. */
   outbox: string | undefined
 }
 
-/** The output of the service: text for people in a terminal, otherwise JSON lines for programs. */
 export interface ProcessOutput {
   log: Log
   starting(): void
@@ -21,10 +19,7 @@ export interface ProcessOutput {
   stopping(): void
 }
 
-/**
- * Creates the output of the service. A terminal gets text for people, any other `stream` gets JSON
- * lines for programs.
- */
+/** A terminal gets text for people, any other `stream` JSON lines for programs. */
 export function createProcessOutput(stream: NodeJS.WriteStream, level: string): ProcessOutput {
   return stream.isTTY ? createTerminalOutput(stream, level) : createLogOutput(level)
 }
@@ -44,10 +39,6 @@ function createLogOutput(level: string): ProcessOutput {
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/**
- * Creates the output for a terminal. It prints a few plain lines: warnings, errors, and the files
- * of mails if there is no mail server.
- */
 export function createTerminalOutput(
   stream: NodeJS.WriteStream,
   level: string,
@@ -108,21 +99,15 @@ function kindOf(facts: object): string {
   return 'kind' in facts ? `(${String(facts.kind).replaceAll('_', ' ')})` : ''
 }
 
-/**
- * Names of the log fields that are printed in a terminal, because they never contain personal data.
- */
+// the fields that are printed in a terminal, because they never contain personal data
 const harmless = [
   ...['job', 'company', 'host', 'domain', 'path', 'route', 'status', 'code', 'request', 'upload'],
   ...['import', 'check', 'checks', 'reason', 'refused', 'turnedAway', 'attempts', 'seconds'],
   ...['missing', 'damaged']
 ]
-/** The number of entries of a list that are printed in a terminal. */
 const maxPrinted = 3
 
-/**
- * Returns the end of a log line: the messages of the error and its causes, then the facts that are
- * in `harmless`. `{ job: 'forget', err }` → `: the reason (job forget)`
- */
+// { job: 'forget', err } → ': the reason (job forget)'
 function detailsOf(facts: object): string {
   const known = Object.entries(facts).filter(([name]) => harmless.includes(name))
   const named = known.flatMap(([name, value]) => factText(name, value)).join(', ')
@@ -134,10 +119,7 @@ function detailsOf(facts: object): string {
   return details.replaceAll(/\p{Cc}+/gu, ' ')
 }
 
-/**
- * Returns a fact of a log line as text. Returns an empty list, which `flatMap` leaves out, if the
- * fact has no value.
- */
+// an empty list, which `flatMap` leaves out, if there is no value
 function factText(name: string, value: unknown): string | [] {
   if (!Array.isArray(value)) return value === undefined ? [] : `${name} ${value}`
   if (value.length === 0) return []

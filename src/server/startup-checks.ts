@@ -8,23 +8,16 @@ import { parseTrustedNetwork } from './http/hosts.ts'
 interface Circumstances {
   scheme: 'http' | 'https'
   trustedProxies: string[]
-  /** Address on which the server for pages and API listens. */
   host: string
-  /** The ports to listen on, by the names of their settings. Each must be free. */
+  /** By the names of their settings. Each must be free. */
   ports: { PORT?: number; MANAGEMENT_PORT?: number }
-  /**
-   * Folder that contains the folders `staging` and `blobs`. If they are missing, they are created.
-   */
+  /** Contains the folders `staging` and `blobs`, which are created if they are missing. */
   documents: string
   now: Date
-  /** When the pages of `dist` were built. */
   built: Date
 }
 
-/**
- * Returns the reasons why the service must not start, one sentence each. Does not check the
- * database; `findDatabaseFaults` does.
- */
+/** One sentence each. `findDatabaseFaults` checks the database. */
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
@@ -37,10 +30,8 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
   ]
 }
 
-/**
- * Returns a problem if the address is https and `trustedProxies` is empty. An https address means
- * that a proxy is in front. If the proxy is not trusted, all visitors seem to have its address.
- */
+// An https address means that a proxy is in front. If it is not trusted, all visitors seem to have
+// its address.
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []
   return [
@@ -50,10 +41,7 @@ function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: strin
 
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
-/**
- * Returns a problem if the port is not free. Runs before anything is created, so that a failed
- * start leaves nothing behind.
- */
+// runs before anything is created, so that a failed start leaves nothing behind
 async function portProblems(
   setting: keyof typeof purposes,
   host: string,
@@ -78,10 +66,7 @@ async function portProblems(
   return [`${what} cannot be opened on ${host} (${code}): see HOST and ${setting}.`]
 }
 
-/**
- * Returns the problems with the trusted proxies: invalid networks, and networks that together cover
- * every address. If every address were trusted, any client could pretend to have another address.
- */
+// if every address were trusted, any client could pretend to have another
 function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []
   const problems: string[] = []
@@ -116,10 +101,7 @@ function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolea
   return false
 }
 
-/**
- * Returns the problems with the document folders: folders that are not writable or not on one file
- * system. Moving a file between two folders is only atomic on one file system.
- */
+// moving a file is only atomic on one file system
 async function folderProblems(documents: string): Promise<string[]> {
   const staging = join(documents, 'staging')
   const blobs = join(documents, 'blobs')
@@ -144,10 +126,7 @@ async function folderProblems(documents: string): Promise<string[]> {
   return problems
 }
 
-/**
- * Returns whether a file can be moved from one folder to the other by renaming it. Tries it,
- * because renaming fails between two mounts, even of the same file system.
- */
+// tried, because renaming fails between two mounts, even of the same file system
 async function shareFileSystem(from: string, to: string): Promise<boolean> {
   if ((await stat(from)).dev !== (await stat(to)).dev) return false
   const name = probeName()
@@ -164,10 +143,7 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
   }
 }
 
-/**
- * Returns a problem if the clock is earlier than the build. With such a clock, expired sessions
- * would be valid again.
- */
+// with a clock before the build, expired sessions would be valid again
 function clockProblems(now: Date, built: Date): string[] {
   if (now >= built) return []
   return [

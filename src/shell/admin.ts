@@ -6,15 +6,11 @@ import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/signed-in-user.ts'
 import { onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
-/**
- * Id of the last company whose name was requested from the API. Prevents a second call for the same
- * name.
- */
+// the company whose name was requested last, so that it is requested once
 let asked: string | undefined
 
 /**
- * Completes the administration pages, whose HTML is the same for all companies. Adds the id of the
- * company in the address to their links, shows a banner if an operator acts in another company, and
+ * The HTML of these pages is the same for all companies. Adds the company's id to their links, and
  * redirects administrators who are not operators from `/admin` to their own company.
  */
 export function startAdminPages(): void {
@@ -41,10 +37,7 @@ function addCompany(): void {
   }
 }
 
-/**
- * Scrolls the row of tabs to the current tab, and later to each tab that gets the focus, because
- * the row may be wider than the screen.
- */
+// the row of tabs may be wider than the screen
 function showCurrentTab(): void {
   const tabs = document.querySelector<HTMLElement>('.section-tabs')
   tabs?.addEventListener('focusin', ({ target }) => {
@@ -64,10 +57,6 @@ function openOwnCompany(): void {
   void navigate(localizedPath(pageLocale(), path), { replace: true })
 }
 
-/**
- * Shows operators a banner if the page administers a company other than their own. Also shows them
- * the links that only operators use, and the name of the company in the breadcrumb.
- */
 function showActing(): void {
   const isOperator = $user.get()?.permissions.includes('operator') === true
   for (const link of document.querySelectorAll<HTMLElement>('[data-operator]'))
@@ -91,10 +80,7 @@ function showActing(): void {
   }
 }
 
-/**
- * Shows the name of the company in the breadcrumb. Called for operators only, because only they see
- * several companies.
- */
+// for operators only, because only they see several companies
 function showInPath(name: string | undefined): void {
   const link = document.querySelector('.breadcrumb [data-page="company"]')
   if (link && name !== undefined) link.textContent = name

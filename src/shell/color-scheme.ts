@@ -2,10 +2,7 @@ import { onEachPage, storeSettingInBrowser } from './kit/page.ts'
 
 const key = 'vidimus:scheme'
 
-/**
- * Starts the control that chooses the color scheme: system, light or dark. `boot.js` applies the
- * choice to each page.
- */
+/** `boot.js` applies the choice to each page. */
 export function startColorScheme(): void {
   document.addEventListener('change', event => {
     const input = event.target

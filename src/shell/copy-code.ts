@@ -1,7 +1,6 @@
 import { onClick, onThisAndLaterPages } from './kit/page.ts'
 import { showToast } from './kit/toasts.ts'
 
-/** Makes the buttons beside the examples of the documentation copy their example. */
 export function startCopyingExamples(): void {
   onClick('[data-copy]', button => void copy(button))
   // without this script the buttons would do nothing, so the page hides them

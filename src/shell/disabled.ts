@@ -6,9 +6,8 @@ import { $disabledState, $user, refreshUser } from '../stores/signed-in-user.ts'
 import { isSignedIn, onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /**
- * Fills the page that tells people why their account is disabled. Asks strangers to sign in. First
- * shows the reason from the
- * page's address, which anybody can forge. Replaces it with the API's answer when one arrives.
+ * First shows the reason from the page's address, which anybody can forge, and replaces it with the
+ * API's answer.
  */
 export function startAccountDisabledPage(): void {
   onThisAndLaterPages(() => {
@@ -20,10 +19,6 @@ export function startAccountDisabledPage(): void {
   onClick('[data-act=check-disabled]', () => void checkAgain())
 }
 
-/**
- * Shows the state of the account according to the API: disabled, with the reason, or active. Does
- * nothing until the API has answered a call.
- */
 function drawAnswer(): void {
   const blocked = $disabledState.get()
   const box = sheet()

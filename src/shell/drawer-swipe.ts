@@ -1,15 +1,12 @@
 import { onThisAndLaterPages } from './kit/page.ts'
 
-/** Matches narrow windows. In these the drawer covers the page and a swipe opens it. */
+// in these windows the drawer covers the page and a swipe opens it
 const overlay = matchMedia('(max-width: 959.98px)')
-/** Distance from the edge of the screen, in px, within which a touch can open the drawer. */
+// from the edge of the screen
 const edgePx = 25
 const pullPx = 40
 
-/**
- * Adds features to the drawer that a popover of the browser lacks. A swipe from the edge of the
- * screen opens the drawer, and a swipe back closes it. It also closes when the focus leaves it.
- */
+/** What a popover of the browser lacks: swipes, and closing when the focus leaves. */
 export function startDrawerSwipe(): void {
   onThisAndLaterPages(closeWhenLeft)
   startSwipe()
@@ -53,9 +50,7 @@ function open(): void {
   drawerOf()?.showPopover(source ? { source } : {})
 }
 
-/**
- * Marks the page while it is zoomed in: a swipe then moves the page and must not open the drawer.
- */
+// a swipe then moves the page and must not open the drawer
 function markZoom(): void {
   const isZoomed = (visualViewport?.scale ?? 1) > 1.01
   document.documentElement.toggleAttribute('data-zoomed', isZoomed)

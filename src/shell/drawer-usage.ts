@@ -2,10 +2,6 @@ import type { OwnAccount } from '../contract/users.ts'
 import { formatBytes } from '../core/text/format.ts'
 import { pageLocale, shellTranslator } from './kit/page.ts'
 
-/**
- * Shows in the drawer how many requests (deposits and verifications) and how much storage are used
- * and left. Shows a bar where there is a limit.
- */
 export function showUsageInDrawer(user: OwnAccount): void {
   const { usage, usage_remaining } = user
   const { requests, storage } = usage_remaining
@@ -50,15 +46,9 @@ export function showUsageInDrawer(user: OwnAccount): void {
 
 interface Meter {
   left: string
-  /**
-   * Number of requests or of bytes that are used. Undefined if the API is of an older release that
-   * does not return it.
-   */
+  /** Undefined if the API is of an older release that does not return it. */
   used: number | undefined
-  /**
-   * Number of requests or of bytes that may be used. `null` means unlimited. Undefined if the API
-   * is of an older release that does not return it.
-   */
+  /** `null` means unlimited. Undefined as above. */
   limit: number | null | undefined
   words: (used: number, limit: number | null) => string
 }

@@ -1,16 +1,10 @@
 import { onClick, onEachPage, storeSettingInBrowser } from './kit/page.ts'
 
-/**
- * Matches wide windows. In these the drawer is always visible, and its button switches between full
- * width and a narrow rail.
- */
+// in these windows the drawer is always visible, in full width or as a rail
 const permanent = matchMedia('(min-width: 1280px)')
 const key = 'vidimus:drawer'
 
-/**
- * Makes the menu button switch the drawer of wide windows between full width and rail, and stores
- * the choice. In narrower windows the drawer is a popover, which the browser opens and closes.
- */
+/** In narrower windows the drawer is a popover, which the browser opens and closes. */
 export function startDrawer(): void {
   onClick('#menu', (_button, event) => {
     if (!permanent.matches) return

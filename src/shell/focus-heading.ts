@@ -1,9 +1,6 @@
 import { onEachPage } from './kit/page.ts'
 
-/**
- * Focuses the heading of the new page after each navigation, unless the address has a fragment.
- * ClientRouter itself only announces the title of the page to screen readers.
- */
+/** ClientRouter itself only announces the title of the page to screen readers. */
 export function startHeadingFocus(): void {
   let isFirst = true
   onEachPage(() => {

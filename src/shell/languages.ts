@@ -9,13 +9,11 @@ import {
   shellTranslator
 } from './kit/page.ts'
 
-/** The language in which the page is about to open. */
+// the language in which the page is about to open
 let changing: Locale | undefined
 
 /**
- * Makes the language links open the current page in another language and keep its query, its
- * fragment and the values of its unfinished forms. Without this module, the links lose all of
- * these, and open the home page if the path of the page has parameters.
+ * Without this module the links lose the query, the fragment and the values of unfinished forms.
  */
 export function startLanguageLinks(): void {
   onEachPage(() => deleteDraftsOfOtherPages(pagePathInDefaultLocale()))
@@ -44,10 +42,7 @@ async function change(locale: Locale): Promise<void> {
   }
 }
 
-/**
- * Opens the current page in the language of the signed-in person, where that is another. What was
- * typed and chosen on the page goes along.
- */
+/** What was typed and chosen on the page goes along. */
 export async function followLanguage(locale: Locale | undefined): Promise<void> {
   if (!locale || locale === pageLocale() || changing) return
   changing = locale
@@ -64,11 +59,7 @@ async function openKeepingInput(address: string, replace: boolean): Promise<void
     import('../stores/form-values.ts'),
     import('../stores/navigation.ts')
   ])
-  /**
-   * Stores the values of all forms of the page, including forms whose scripts have not run yet. The
-   * event lets scripts store further unsaved input. Files that no script has taken yet are put into
-   * the inputs of the new page.
-   */
+  // also of forms whose scripts have not run yet; the event lets scripts store further input
   const keep = () => {
     for (const form of document.forms) storeFormDraft(pagePathInDefaultLocale(), form)
     document.dispatchEvent(new Event('vidimus:language'))

@@ -2,10 +2,7 @@ import { onClick, onEachPage } from './kit/page.ts'
 
 const names = ['email', 'username', 'redirect']
 
-/**
- * Copies the query parameters of an invitation from the page's address to its links to sign-in and
- * sign-up.
- */
+/** On the links to sign-in and sign-up. */
 export function keepInvitationParametersInLinks(): void {
   onEachPage(updateLinks)
   addEventListener('hashchange', updateLinks)
@@ -25,10 +22,7 @@ function updateLinks(): void {
   }
 }
 
-/**
- * Returns a link with the query parameters of an invitation and the fragment of the current page:
- * `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c`
- */
+/** On a page with `?email=a%40b.fr&x=1#c`: `/en/sign-in` → `/en/sign-in?email=a%40b.fr#c` */
 export function withInvitationParameters(
   href: string,
   place: Pick<Location, 'search' | 'hash'>

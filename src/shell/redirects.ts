@@ -8,10 +8,7 @@ import { showToast } from './kit/toasts.ts'
 
 type Redirect = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
-/**
- * Redirects a visitor who may not see the current page. `answer` is the result of `checkGuard()`
- * and decides which page opens. `reason` is `ended` if the visitor's session has just ended.
- */
+/** `answer` is the result of `checkGuard()`. `reason` is `ended` if the session has just ended. */
 export async function redirectVisitor(
   answer: Redirect,
   reason: 'ended' | undefined

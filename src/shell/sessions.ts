@@ -18,10 +18,6 @@ let user: OwnAccount | undefined
 let localeToFollow: () => Locale | undefined = () => undefined
 let drawUsage: (user: OwnAccount) => void = () => {}
 
-/**
- * Starts the session, shows who is signed in, and redirects visitors from pages that they may not
- * see.
- */
 export function startSessionAndPageGuard(): void {
   // Where the file cannot be loaded, the next page tries again. Older releases of Chromium remember
   // the failure until a reload, and `reloadOnMissingBuildFiles` reloads each path once.
@@ -65,18 +61,12 @@ async function watchSession(): Promise<void> {
   applySession()
 }
 
-/**
- * Tells `boot.js` that the session has changed. `boot.js` then marks the page as signed in or out,
- * depending on the session cookie, and shows the person's menu entries.
- */
+// `boot.js` marks the page as signed in or out, and shows the person's menu entries
 function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))
 }
 
-/**
- * Redirects a visitor who may not see the current page. This protects no data, because the API
- * itself checks each call.
- */
+// protects no data, because the API itself checks each call
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()
   if (answer === 'stay') return
@@ -86,7 +76,7 @@ async function guard(reason?: 'ended'): Promise<void> {
   await redirectVisitor(answer, reason)
 }
 
-/** Shows the page in the person's language, unless another page is about to open. */
+// unless another page is about to open
 function follow(): void {
   if (answerOfPage() === 'stay') runInBackground(() => followLanguage(localeToFollow()))
 }

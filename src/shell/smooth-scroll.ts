@@ -2,7 +2,7 @@ import { onClick } from './kit/page.ts'
 
 const scrollMs = 300
 
-/** Scrolls smoothly to a target on the same page, so that people see where on the page it is. */
+/** So that people see where on the page the target is. */
 export function startSmoothScroll(): void {
   onClick('a[href^="#"]:not(.skip-link)', (link, event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -39,7 +39,7 @@ function scrollTo(target: HTMLElement): Promise<void> {
   })
 }
 
-/** Maps a fraction of the time to a fraction of the distance. Slows down at the end. */
+// slows down at the end
 function ease(share: number): number {
   return 1 - (1 - share) ** 3
 }

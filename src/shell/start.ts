@@ -11,11 +11,7 @@ import { keepInvitationParametersInLinks } from './link-params.ts'
 import { startSessionAndPageGuard } from './sessions.ts'
 import { loadQueueCodeWhenDepositPageOpens } from './upload-progress/running-uploads.ts'
 
-/**
- * Starts the shell: the script of everything around the content of a page, such as the top bar, the
- * drawer, the session and the messages. Runs once per tab, because ClientRouter changes pages
- * without loading the scripts again.
- */
+/** Runs once per tab, because ClientRouter changes pages without loading the scripts again. */
 export function startShell(): void {
   reloadOnMissingBuildFiles()
   guardAgainstOtherBuilds()
@@ -35,7 +31,6 @@ export function startShell(): void {
   onEachPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 
-/** Shows the messages that islands send. */
 function startNews(): void {
   document.addEventListener('vidimus:news', ({ detail }) => {
     void import('./kit/toasts.ts').then(({ showIslandMessage }) => showIslandMessage(detail))
@@ -48,7 +43,6 @@ function whenIdle(run: () => Promise<void>): void {
   else setTimeout(run, 200)
 }
 
-/** Loads the additional code of the home page and a few other pages when one of them is opened. */
 function loadRarePages(): void {
   const startHome = runOnce(async () =>
     (await import('./drop/home-drop-zone.ts')).startHomeFileInput()

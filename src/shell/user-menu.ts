@@ -2,25 +2,20 @@ import { onThisAndLaterPages } from './kit/page.ts'
 
 const openMs = 300
 const closeMs = 250
-/** Letters typed within this many milliseconds of each other form one word. */
+// letters that follow each other as quickly as this form one word
 const typeAheadMs = 1000
 
 interface Menu {
   button: HTMLElement
   panel: HTMLElement
   typeAhead: ReturnType<typeof createTypeAhead>
-  /**
-   * Whether the pointer opened the menu by resting on it. Such a menu closes when the pointer
-   * leaves.
-   */
+  /** Whether the pointer opened the menu by resting on it. Such a menu closes when it leaves. */
   isHovered: boolean
   stopTimer: () => void
 }
 
 /**
- * Makes the user menu, a browser popover, usable as a menu. Arrow keys, Home and End move the
- * focus, and typed letters find an entry. The menu also opens when the mouse rests on its button,
- * and closes when the mouse leaves.
+ * The user menu is a browser popover, which lacks arrow keys, typed letters and opening on hover.
  */
 export function startUserMenu(): void {
   onThisAndLaterPages(() => {
@@ -62,10 +57,7 @@ function leave({ panel, isHovered }: Menu): void {
   if (isHovered && isOpen(panel) && !panel.contains(document.activeElement)) panel.hidePopover()
 }
 
-/**
- * Handles a click on the menu button. If a hover has opened the menu, the menu stays open and gets
- * the focus. Otherwise the browser toggles the menu.
- */
+// a menu that a hover has opened stays open and gets the focus
 function pin(menu: Menu, event: MouseEvent): void {
   const { panel } = menu
   menu.stopTimer()
@@ -122,10 +114,7 @@ function entryAhead(
   return findTypeaheadMatch(words, at, typeAhead(key, timeStamp))
 }
 
-/**
- * Returns a function that takes each typed letter with its time and returns the word so far. A
- * pause starts a new word.
- */
+/** A pause starts a new word. */
 export function createTypeAhead(): (key: string, at: number) => string {
   let typed = ''
   let typedAt = 0
@@ -137,9 +126,8 @@ export function createTypeAhead(): (key: string, at: number) => string {
 }
 
 /**
- * Returns the index of the first menu entry that begins with the typed letters, or undefined. The
- * search begins at the entry `at` and continues at the top. If only one letter was typed, once or
- * several times, the search begins after `at`, so each press moves to the next entry.
+ * Begins at the entry `at`; after it if one letter was typed, even several times, so that each
+ * press moves on.
  */
 export function findTypeaheadMatch(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()

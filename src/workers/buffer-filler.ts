@@ -1,16 +1,10 @@
-/**
- * A buffer with the next bytes of a file. `length` is the number of those bytes, and 0 at the end
- * of the file.
- */
+/** `length` is 0 at the end of the file. */
 export interface FilledBuffer {
   buffer: ArrayBuffer
   length: number
 }
 
-/**
- * Returns a function that fills a buffer with the next bytes of `file`. If the browser cannot read
- * into an existing buffer, the function returns a new buffer with these bytes.
- */
+/** If the browser cannot read into an existing buffer, the function returns a new one. */
 export function createBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {
     const reader = file.stream().getReader({ mode: 'byob' })

@@ -10,18 +10,13 @@ const ask = createPool<CsvRequest, CsvResult>(
 )
 
 /**
- * Reads CSV files in a worker. Every method rejects with `file_unreadable` if the file cannot be
- * read, for example because it was moved.
+ * Every method rejects with `file_unreadable` if the file cannot be read, for example because it
+ * was moved.
  */
 export interface CsvReader {
-  /**
-   * Returns the kind of a file and, for a text, the CSV dialect and the first rows that are not
-   * blank. With `dialect`, reads the rows in this dialect instead of detecting one.
-   */
+  /** With `dialect`, reads the first rows in this dialect instead of detecting one. */
   inspect(file: Blob, dialect?: CsvDialect): Promise<FileInspection>
-  /** Reads a whole file. Returns its number of rows and the faults of the rows. */
   count(file: Blob, dialect: CsvDialect, options?: WorkerTaskOptions): Promise<FileScan>
-  /** Returns the rows of the given range. Blank rows are left out. */
   take(file: Blob, dialect: CsvDialect, part: RowRange): Promise<RowPage>
 }
 

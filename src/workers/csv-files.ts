@@ -14,68 +14,46 @@ import {
 import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
 /**
- * Result of the inspection of a file: its kind and, for text, the CSV dialect and the first rows. A
- * text has at least one row that is not blank. `too_wide`: one of the first rows has more than 1,000
- * cells.
+ * A text has at least one row that is not blank. `too_wide`: one of the first rows has more than
+ * 1,000 cells.
  */
 export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' | 'too_wide' }
   | { kind: 'text'; dialect: CsvDialect; rows: NumberedRow[] }
 
-/**
- * How many rows of a file have the same kind of fault (`count`), and the number of the first such
- * row (`row`).
- */
 export interface RowFaultCount {
   count: number
   row: number
 }
 
-/**
- * Result of reading a whole file, beginning with the first row of its table. `rows` is the number of
- * rows that are not blank.
- */
 export interface FileScan {
   rows: number
-  /** Number of cells of the first row that is not blank. */
   columns: number
-  /**
-   * Numbers of the first 1,000 blank rows. Rows are numbered from 1, including the header and blank
-   * rows.
-   */
+  /** The first 1,000, numbered from 1, including the header and blank rows. */
   blank: number[]
   faults: {
-    /** Rows with more cells than the first row, not counting blank ones at the end. */
+    /** More cells than the first row, not counting blank ones at the end. */
     long?: RowFaultCount
-    /** Rows with fewer cells than the first row has without blank ones at its end. */
+    /** Fewer cells than the first row has without blank ones at its end. */
     short?: RowFaultCount
-    /**
-     * Rows with a quotation mark at a wrong place: neither at the start nor at the end of a cell.
-     */
+    /** A quotation mark that is neither at the start nor at the end of a cell. */
     malformed?: RowFaultCount
-    /** Rows with an opening quotation mark that is never closed. */
     unclosed?: RowFaultCount
     nul?: RowFaultCount
     /** A row with more than 1,000 cells. The file is not read further. */
     wide?: RowFaultCount
-    /**
-     * Rows with unknown characters. U+FFFD has taken the place of bytes that are not valid in the
-     * file's encoding.
-     */
+    /** U+FFFD has taken the place of bytes that are not valid in the file's encoding. */
     unknown?: RowFaultCount
   }
 }
 
 export interface NumberedRow {
-  /** Number of the row in the file, from 1. The header and blank rows are counted, too. */
+  /** From 1. The header and blank rows are counted, too. */
   row: number
   cells: string[]
 }
 
-/**
- * Some rows of a file, without blank rows. `next` is the number of the row at which the next page
- * begins. `next` is absent at the end of the file.
- */
+/** `next` is the number of the row at which the next page begins, absent at the end of the file. */
 export interface RowPage {
   rows: NumberedRow[]
   next?: number
@@ -84,16 +62,9 @@ export interface RowPage {
 const notedBlanks = 1_000
 const sampleBytes = 256 * 1024
 const firstRowCount = 200
-/**
- * Size in bytes of the pieces in which a range of rows is read. They are small, because one piece
- * stays in memory between two ranges.
- */
+// small, because one piece stays in memory between two ranges
 const rangePieceBytes = 1024 * 1024
 
-/**
- * Returns the kind of a file and, for a text, the CSV dialect and the first rows that are not
- * blank. With `chosen`, reads the rows in this dialect instead of detecting one.
- */
 export async function inspectFile(file: Blob, chosen?: CsvDialect): Promise<FileInspection> {
   const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
   const first = detectFileType(bytes)
@@ -123,7 +94,6 @@ function detectDialect(bytes: Uint8Array, encoding: Encoding, hasMark: boolean):
   return { delimiter, newline, encoding, hasMark, hasHeader: true, firstRow: 1 }
 }
 
-/** Returns the first rows, or undefined if one of them has too many cells. */
 async function firstRows(file: Blob, dialect: CsvDialect): Promise<NumberedRow[] | undefined> {
   const rows: NumberedRow[] = []
   for await (const batch of readRows(file.slice(0, sampleBytes), dialect)) {
@@ -135,10 +105,6 @@ async function firstRows(file: Blob, dialect: CsvDialect): Promise<NumberedRow[]
   return rows.filter(({ cells }) => !isBlankRow(cells)).slice(0, firstRowCount)
 }
 
-/**
- * Reads a whole file. Returns its number of rows and the faults of the rows, beginning with the first
- * row of its table. Calls `onProgress` with the number of bytes read so far.
- */
 export async function countRowsAndFaults(
   file: Blob,
   dialect: CsvDialect,
@@ -179,24 +145,16 @@ export async function countRowsAndFaults(
   return counted
 }
 
-/** Returns how many cells a row has without the blank ones at its end. */
 function filledLength(cells: readonly string[]): number {
   return cells.findLastIndex(cell => cell.trim() !== '') + 1
 }
 
-/** The rows to return: at most `most` rows from the row with the number `from`. */
 export interface RowRange {
   from: number
   most: number
-  /** Indexes of the columns to return. All columns if absent. */
   columns?: readonly number[] | undefined
 }
 
-/**
- * Returns a function that reads a range of rows of a file (`RowRange`) and leaves out blank rows.
- * The function remembers its position in the file, so that it need not read the file from the start
- * for the next range. Its parameter `key` identifies the file and the dialect.
- */
 export function createRowRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined
   let batch: RowBatch | undefined

@@ -8,34 +8,28 @@ import {
 } from '../core/csv/dialect.ts'
 import { createDecoder } from '../core/csv/encodings.ts'
 
-/** Some consecutive rows of a file. */
 export interface RowBatch {
-  /** Row number of `rows[0]` in the file. The first row of the file has the number 1. */
   first: number
   rows: string[][]
-  /** Numbers of the rows with a quotation mark at a wrong place. Their cells are uncertain. */
+  /** Rows with a quotation mark at a wrong place. Their cells are uncertain. */
   malformed: number[]
-  /** Number of the row with an opening quotation mark that is never closed. */
   unclosed?: number
-  /** Number of a row with more than 1,000 cells, which is not read. No batch follows. */
+  /** A row with more than 1,000 cells, which is not read. No batch follows. */
   wide?: number
 }
 
-/** The members of Papa's parse result that are used here. */
+// the members of Papa's parse result that are used here
 interface Parsed {
   data: string[][]
   errors: Pick<ParseError, 'code' | 'row'>[]
   meta: { cursor: number }
 }
 
-/** Size in bytes of the pieces in which a file is read and parsed. */
 export const csvPieceBytes = 10 * 1024 * 1024
 
 /**
- * Yields the rows of a CSV file piece by piece. An empty line becomes a row with one empty cell. A
- * first line such as `sep=;` is no row. Removes each `'` that an export has put before a formula.
- * Stops at a row with too many cells. Papa's own file reader is not used, because it breaks a
- * character whose bytes are split between two pieces.
+ * Leaves out a first line such as `sep=;`, and each `'` that an export has put before a formula.
+ * Papa's own file reader would break a character whose bytes are split between two pieces.
  */
 export async function* readRows(
   file: Blob,
@@ -73,11 +67,8 @@ export async function* readRows(
   }
 }
 
-/**
- * Removes blanks between a delimiter and an opening quotation mark, because Papa would read the mark
- * as a letter: `Iris, "a@example.com"`. Returns the index of the first row that has too many cells,
- * if there is one, without reading on: Papa takes seconds to read a row of millions of cells.
- */
+// Papa would read the mark as a letter: `Iris, "a@example.com"`. Returns the first row with too
+// many cells without reading on, because Papa takes seconds to read a row of millions of cells.
 function withClosedUpQuotes(
   text: string,
   delimiter: string
@@ -117,7 +108,6 @@ function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t' || character === '\u00a0'
 }
 
-/** Returns the index after the closing quotation mark of a cell whose opening one is at `opening`. */
 function endOfQuotes(text: string, opening: number): number {
   let closing = text.indexOf('"', opening + 1)
   while (closing >= 0 && text[closing + 1] === '"') closing = text.indexOf('"', closing + 2)
@@ -143,7 +133,6 @@ function cleanRow(row: string[], isMixed: boolean): string[] {
   })
 }
 
-/** Returns whether all cells of a row are blank. Such rows are not imported. */
 export function isBlankRow(row: readonly string[]): boolean {
   return row.every(cell => cell.trim() === '')
 }

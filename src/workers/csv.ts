@@ -10,11 +10,7 @@ import {
 } from './csv-files.ts'
 import type { WorkerReply } from './pool.ts'
 
-/**
- * A message to the worker that reads CSV files. `kind` names the function of `csv-files.ts` to
- * call. `key` identifies the file and the dialect, because the `Blob` of each message is a new
- * copy.
- */
+/** `key` identifies the file and the dialect, because the `Blob` of each message is a new copy. */
 export type CsvRequest =
   | { kind: 'inspect'; file: Blob; dialect?: CsvDialect | undefined }
   | { kind: 'count'; file: Blob; dialect: CsvDialect }

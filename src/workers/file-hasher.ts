@@ -2,7 +2,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import type { FileHashResult } from './hash.ts'
 import { logAndReturnError, type WorkerTaskOptions } from './pool.ts'
 
-/** Maximum size in bytes of a file that is sent to a hash worker together with other files. */
+// larger files are sent alone
 const groupedBytes = 1024 * 1024
 const groupFiles = 16
 
@@ -13,10 +13,8 @@ interface WaitingFile {
 }
 
 /**
- * Returns a function that hashes a file in a worker. `ask` sends files to a worker in one message.
- * Files larger than 1 MiB are sent alone. Small files are sent in groups of up to 16, because a
- * message takes longer than hashing a small file. While `maxGroups` groups are being hashed, other
- * small files wait for the next group.
+ * Small files are sent in groups of up to 16, because a message takes longer than hashing one.
+ * While `maxGroups` groups are being hashed, the others wait.
  */
 export function createFileHasher(
   ask: (files: readonly Blob[], options?: WorkerTaskOptions) => Promise<readonly FileHashResult[]>,

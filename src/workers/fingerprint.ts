@@ -2,10 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { createSHA256 } from 'hash-wasm'
 
-/**
- * Size in bytes of the pieces in which a file is read. Larger pieces would be faster, but two files
- * may be read at the same time, and a phone must have memory for the pieces of both.
- */
+// two files may be read at the same time, and a phone must have memory for the pieces of both
 const readBytes = 4 * 1024 * 1024
 
 interface Hasher {
@@ -13,28 +10,21 @@ interface Hasher {
   digest(): string
 }
 
-/**
- * The bytes of a file in order, in pieces. A piece may be used only until the next piece is
- * requested.
- */
+/** A piece may be used only until the next one is requested. */
 export type FilePieces = AsyncIterable<Uint8Array>
 
-/** Maximum size in bytes of a file that is hashed with the browser's own `digest`. */
 export const maxFileBytesForBrowserDigest = 32_000_000
 
 /**
- * Files of at least this many bytes are hashed with `digest` one at a time, because the browser
- * needs memory for about three times the file.
+ * Such files are hashed with `digest` one at a time, because the browser needs memory for about
+ * three times the file.
  */
 export const minFileBytesForHashLock = 8 * 1024 * 1024
 
-/**
- * Name of the Web Lock that a worker holds while it hashes a large file with `digest`. All tabs
- * share the lock, so only one worker at a time hashes such a file.
- */
+// shared by the workers of all tabs
 const lockName = 'vidimus-whole-file'
 
-/** The browser APIs that hashing uses. Both are undefined on pages without HTTPS. */
+// undefined on pages without HTTPS
 interface Platform {
   subtle?: Pick<SubtleCrypto, 'digest'> | undefined
   locks?: Pick<LockManager, 'request'> | undefined
@@ -47,12 +37,8 @@ interface FingerprintOptions {
 }
 
 /**
- * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
- * `digest`, which is two to three times as fast as hashing piece by piece with WebAssembly. Hashes
- * larger files piece by piece, because `digest` needs the whole file in memory. Pages without HTTPS
- * have no `digest`, so they hash every file piece by piece. Only one file of 8 MiB or more is
- * hashed with `digest` at a time. Meanwhile, other files of this size are hashed piece by piece,
- * which takes no longer than waiting for `digest`.
+ * `digest` is two to three times as fast as WebAssembly, but needs the whole file in memory. So
+ * only one large file at a time uses it, and meanwhile the others are hashed piece by piece.
  */
 export async function fingerprintFile(
   file: Blob,
@@ -71,11 +57,8 @@ function findPlatform(): Platform {
   return { subtle: globalThis.crypto?.subtle, locks: globalThis.navigator?.locks }
 }
 
-/**
- * Runs `work` while it holds the lock `lockName`, and returns the result. Returns undefined without
- * running `work` if the lock is not free, or if the browser refuses locks. The browser releases the
- * lock when it terminates the worker.
- */
+// undefined without running `work` if the lock is not free or the browser refuses locks; it
+// releases the lock when it terminates the worker
 async function whenFree<Result>(
   locks: Platform['locks'],
   work: () => Promise<Result>
@@ -92,7 +75,6 @@ async function whenFree<Result>(
   return working
 }
 
-/** Returns the SHA-256 in hex, or undefined if the file cannot be read into memory as a whole. */
 async function fingerprintWhole(
   file: Blob,
   subtle: Pick<SubtleCrypto, 'digest'>
@@ -106,7 +88,6 @@ async function fingerprintWhole(
   return bytesToHex(new Uint8Array(digest))
 }
 
-/** Returns undefined if the file cannot be read or the device lacks memory. */
 async function readWhole(file: Blob): Promise<ArrayBuffer | undefined> {
   try {
     return await file.arrayBuffer()
@@ -115,7 +96,7 @@ async function readWhole(file: Blob): Promise<ArrayBuffer | undefined> {
   }
 }
 
-/** Frees memory now. Otherwise whole files would pile up until the next garbage collection. */
+// whole files would pile up until the next garbage collection
 function free(buffer: ArrayBuffer): void {
   buffer.transfer?.(0)
 }
@@ -124,10 +105,6 @@ function requireWhole(file: Blob, done: number): void {
   if (done < file.size) throw new Error('The file became shorter while it was read')
 }
 
-/**
- * Returns the SHA-256 of a file of any size in hex. Hashes the file piece by piece, so that it need
- * not fit into memory.
- */
 export async function fingerprintInPieces(
   file: Blob,
   { onProgress, startHasher = createHasher, read = readInPieces }: FingerprintOptions = {}
@@ -144,8 +121,7 @@ export async function fingerprintInPieces(
 }
 
 /**
- * Yields the bytes of a file in pieces of 4 MiB. Reads the next piece while the caller uses the
- * current one, so that at most two pieces are in memory.
+ * Reads the next piece while the caller uses the current one, so that at most two are in memory.
  */
 export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let reading = readPiece(file, 0)
@@ -160,10 +136,7 @@ export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array<Array
   await reading
 }
 
-/**
- * Creates a SHA-256 hasher in WebAssembly. If the content security policy forbids WebAssembly,
- * creates one in JavaScript, which is about five times slower.
- */
+/** JavaScript, about five times slower, where the content security policy forbids WebAssembly. */
 export async function createHasher(): Promise<Hasher> {
   try {
     const hasher = await createSHA256()

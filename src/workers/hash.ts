@@ -5,9 +5,6 @@ import { createPieceReader } from './read-client.ts'
 const progressMilliseconds = 100
 const read = createPieceReader()
 
-/**
- * The SHA-256 of a file in hex, or an English sentence that says why the file could not be read.
- */
 export type FileHashResult = { digest: string } | { detail: string }
 
 // the pool sends the next files after the answer
@@ -29,7 +26,7 @@ async function hash(file: Blob, onProgress?: (bytesDone: number) => void): Promi
   }
 }
 
-/** Returns a function that reports the progress of a single file, at most ten times a second. */
+// at most ten times a second
 function createProgressReporter(): (bytesDone: number) => void {
   let told = performance.now()
   return bytesDone => {

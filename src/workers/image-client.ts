@@ -3,23 +3,16 @@ import { pictureReductionThresholdBytes } from '../contract/kit/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { createPool, type WorkerTaskOptions } from './pool.ts'
 
-/**
- * Name and version of the program that reduces pictures, stored with each reduced picture.
- * Increment the version with every change of the scaler or of the encoder's settings.
- */
+// Stored with each reduced picture. Increment the version with every change of the scaler or the
+// encoder's settings.
 const tool = 'vidimus/1 canvas'
 
-/** A reduced picture, and a description of how it was reduced. */
 export interface ReducedPictureWithTransform {
   blob: Blob
   transform: PictureTransform
 }
 
-/**
- * Returns whether `reducePicture` tries to reduce a file: a picture of more than 1,000,000 bytes
- * that is not a vector drawing. `reducePicture` can still return undefined, for example for an
- * animation.
- */
+/** A picture of more than 1,000,000 bytes that is not a vector drawing. */
 export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return (
     size > pictureReductionThresholdBytes &&
@@ -28,19 +21,13 @@ export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>):
   )
 }
 
-/**
- * Reduces pictures in a worker, one at a time, because a decoded picture takes four bytes of memory
- * per pixel.
- */
+// one at a time, because a decoded picture takes four bytes of memory per pixel
 const askWorker = createPool<Blob, ReducedPicture | undefined>(
   1,
   () => new Worker(new URL('./image.ts', import.meta.url), { type: 'module' })
 )
 
-/**
- * Reduces a picture to a smaller JPEG. Returns undefined for a file that has to be deposited
- * unchanged.
- */
+/** Undefined for a file that has to be deposited unchanged. */
 export async function reducePicture(
   file: Blob,
   options: WorkerTaskOptions = {}

@@ -5,7 +5,7 @@ import type { WorkerReply } from './pool.ts'
 const box = { w: 600, h: 600 }
 const quality = 0.7
 
-/** A reduced picture. `from` is its size in pixels before the reduction, and `to` after it. */
+/** `from` and `to` are the sizes in pixels before and after the reduction. */
 export interface ReducedPicture {
   blob: Blob
   from: PixelSize
@@ -16,11 +16,8 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
   void run(event.data).then(answer => postMessage(answer))
 })
 
-/**
- * Reduces a picture and returns the worker's reply. The result in the reply is undefined for an
- * animation, for a photo with a video, for a drawing that would vanish on white, and for a picture
- * that the browser cannot decode. The file is then deposited unchanged.
- */
+// undefined for animations, photos with a video, drawings that would vanish on white and pictures
+// that the browser cannot decode
 async function run(file: Blob): Promise<WorkerReply<ReducedPicture | undefined>> {
   try {
     return { kind: 'done', result: await reduce(file) }

@@ -5,12 +5,7 @@ import type { SigningWorkerReply, SigningWorkerRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
-/**
- * A worker that signs with the keys derived from an e-mail and a password. The keys never leave the
- * worker.
- */
 export interface SigningWorker extends Signer {
-  /** Ends the worker, which destroys its keys. */
   close(): void
 }
 
@@ -18,9 +13,8 @@ type Question = Exclude<SigningWorkerRequest, { kind: 'open' }>
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
 
 /**
- * Starts a worker that derives keys from an e-mail and a password. The worker returns signed texts
- * and never the keys. Throws `invalid_input` if the e-mail or the password is malformed. The worker
- * ends after a minute; later calls reject with `cancelled`.
+ * The keys never leave the worker. Throws `invalid_input` if the e-mail or the password is
+ * malformed. The worker ends after a minute; later calls reject with `cancelled`.
  */
 export function startSigningWorker(
   email: string,

@@ -5,27 +5,20 @@ import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts
 import { type Argon2id, deriveKeyPair } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyJwtInput, type Signer } from './signer.ts'
 
-/**
- * How many milliseconds the worker keeps a key in memory: long enough for all API calls of one
- * form, such as a sign-up and the sign-in after it.
- */
+// long enough for all API calls of one form, such as a sign-up and the sign-in after it
 const keepMilliseconds = 60_000
 
 /**
- * A message from the page to the signing worker. The worker does not validate the types of the
- * fields, because page and worker belong to the same build. It does check the text of a challenge
- * before it signs, because the challenge comes from the server.
+ * The types are not validated, because page and worker belong to the same build. The challenge is
+ * checked, because it comes from the server.
  */
 export type SigningWorkerRequest =
-  // e-mail and password in canonical form
+  // In canonical form.
   | { kind: 'open'; email: string; password: string }
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
   | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtInput)
 
-/**
- * A message from the signing worker to the page. `id` is the id of the message that it answers.
- * `closed`: the worker ends.
- */
+/** `id` is that of the answered message. `closed`: the worker ends. */
 export type SigningWorkerReply =
   | { kind: 'signed'; id: number; text: string }
   | { kind: 'refused'; id: number; code: ErrorCode; detail: string }
@@ -78,10 +71,7 @@ function closeLater(): void {
   }, keepMilliseconds)
 }
 
-/**
- * Computes Argon2id in WebAssembly. If a content security policy forbids WebAssembly, computes it
- * in JavaScript, which takes five times as long.
- */
+// in JavaScript, five times slower, where a content security policy forbids WebAssembly
 const argon2id: Argon2id = async input => {
   const { password, salt, memoryKib, passes, lanes, bytes } = input
   try {

@@ -5,16 +5,11 @@ import { newPasswordFault, type PasswordStrength } from '../core/input/password.
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
-/**
- * A password that contains words of its owner, such as name or e-mail, is good only with at least
- * this many other letters and digits.
- */
+// so many letters and digits besides words of the owner, such as name or e-mail, make a password
+// good
 const minOthers = 6
 
-/**
- * Returns how hard a password is to guess for an attacker who tries `words` first, from 0 (very
- * easy) to 4.
- */
+/** For an attacker who tries `words` first, from 0 (very easy) to 4. */
 export function ratePassword(password: string, words: string[]): PasswordStrength {
   const normalized = password.normalize('NFKC')
   // attackers try a password from a list first, however long it is
@@ -30,11 +25,8 @@ export function ratePassword(password: string, words: string[]): PasswordStrengt
   return isOwn || zxcvbn.check(rest, words).score <= 2 ? 2 : score
 }
 
-/**
- * Returns what is left of a password, in lower case and without accents, if what attackers add
- * first weighs nothing: words of its owner, years, and repetitions. `'Mairie2026Mairie'` →
- * `'mairie '`
- */
+// without what attackers add first, such as years and repetitions: `'Mairie2026Mairie'` → `'mairie
+// '`
 function withoutGuessable(password: string, words: string[]): string {
   const longestFirst = words.map(fold).toSorted((a, b) => b.length - a.length)
   const unknown = longestFirst.reduce((left, word) => left.replaceAll(word, ' '), fold(password))
@@ -44,7 +36,7 @@ function withoutGuessable(password: string, words: string[]): string {
   return undated.length > maxRepeated ? undated : withoutRepetitions(undated)
 }
 
-/** A longer password is good without looking for repetitions, which would take long. */
+// a longer password is good without looking for repetitions, which would take long
 const maxRepeated = 200
 
 function withoutRepetitions(text: string): string {

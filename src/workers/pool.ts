@@ -1,24 +1,18 @@
 import { AppError } from '../contract/kit/errors.ts'
 
-/** A message from a worker to the page: `progress` any number of times, then `done` or `failed`. */
+/** `progress` any number of times, then `done` or `failed`. */
 export type WorkerReply<Result> =
   | { kind: 'progress'; bytesDone: number }
   | { kind: 'done'; result: Result }
   | { kind: 'failed'; detail: string }
 
-/**
- * Options of a message to a worker. `onProgress` is called with the number of bytes that the worker
- * has processed.
- */
+/** `onProgress` gets the number of bytes that the worker has processed. */
 export interface WorkerTaskOptions {
   onProgress?: ((bytesDone: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
-/**
- * The members of `Worker` that a pool of workers uses. Tests pass an object with these members
- * instead of a real worker.
- */
+/** Tests pass an object with these members instead of a real worker. */
 export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
 
 interface Pool<Message, Result> {
@@ -27,9 +21,8 @@ interface Pool<Message, Result> {
 }
 
 /**
- * Returns a function that sends a message to a worker and resolves with the worker's answer. At
- * most `max` workers run, and each processes one message at a time. Further messages wait in order.
- * `prepare()` starts a first worker ahead. Aborting `signal` ends the worker of the message, and the function rejects with
+ * At most `max` workers run, each with one message at a time; others wait in order. `prepare()`
+ * starts a worker ahead. Aborting `signal` ends the worker, and the call rejects with
  * `Error('terminated')`.
  */
 export function createPool<Message, Result>(
@@ -37,7 +30,7 @@ export function createPool<Message, Result>(
   start: () => PoolWorker
 ): Pool<Message, Result> {
   const idle: PoolWorker[] = []
-  /** Workers that were started ahead and have not answered yet. */
+  // started ahead, and have not answered yet
   const untried = new WeakSet<PoolWorker>()
   const waiting: (() => void)[] = []
   let running = 0
@@ -83,7 +76,7 @@ export function createPool<Message, Result>(
     else running -= 1
   }
 
-  /** Starts a worker ahead, so that its code is there when the network is not. */
+  // its code is then there when the network is not
   function prepare(): void {
     if (running > 0 || idle.length > 0) return
     const worker = start()
@@ -132,7 +125,6 @@ function serve<Message, Result>(
   })
 }
 
-/** Logs an error and returns it, so that the caller can reject with it. */
 export function logAndReturnError(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)

@@ -2,28 +2,17 @@ import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
 import type { ReadWorkerReply, ReadWorkerRequest } from './read.ts'
 
-/**
- * Minimum size in bytes of a file that a second worker reads. The hash worker reads smaller files
- * itself, because messages to another worker would take longer.
- */
+// the hash worker reads smaller files itself, because messages would take longer
 const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
-/**
- * Number of buffers that the hash worker and the read worker exchange. At any time, one is being
- * hashed, one is being filled, and one is on its way in each direction.
- */
+// one being hashed, one being filled, and one on its way in each direction
 const bufferCount = 4
-/**
- * Milliseconds without an answer after which the read worker counts as dead, because browsers do
- * not always report its end. Reading a piece of a file takes only a few milliseconds.
- */
+// browsers do not always report the end of a worker; reading a piece takes a few milliseconds
 const silenceMs = 30_000
 
 /**
- * Returns a function with which a hash worker reads a file piece by piece. A second worker reads
- * large files, so that the hash worker only hashes. If the second worker cannot start or dies, the
- * hash worker reads the rest of the file itself. A new second worker is then started for the next
- * file.
+ * A second worker reads large files, so that the hash worker only hashes. If it dies, the hash
+ * worker reads the rest itself.
  */
 export function createPieceReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined
@@ -97,7 +86,7 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
 
 class WorkerDied extends Error {}
 
-/** Starts a worker and returns it after its first message, which says that it has been loaded. */
+// after its first message, which says that it has been loaded
 function ready(start: () => PoolWorker): Promise<PoolWorker> {
   return new Promise((resolve, reject) => {
     const worker = start()

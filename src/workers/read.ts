@@ -1,12 +1,9 @@
 import { createBufferFiller, type FilledBuffer } from './buffer-filler.ts'
 
-/**
- * A message to the worker that reads files: first the file, then one buffer after the other. The
- * worker fills each buffer with the next bytes of the file.
- */
+/** First the file, then one buffer after the other, which the worker fills with the next bytes. */
 export type ReadWorkerRequest = { file: Blob } | { buffer: ArrayBuffer }
 
-/** A message from the read worker. `ready` means that the worker has been loaded. */
+/** `ready`: the worker has been loaded. */
 export type ReadWorkerReply =
   | { kind: 'ready' }
   | ({ kind: 'filled' } & FilledBuffer)

@@ -11,14 +11,14 @@ import {
   readEventSequenceBounds
 } from '../../src/server/domain/events/events.ts'
 import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency/idempotency.ts'
-import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
-import { deleteExpiredRowsJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'
-import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
 import {
+  checkFilesJob,
   createDepositsFromUploadsJob,
-  endIdleUploadsJob
-} from '../../src/server/jobs/settle-uploads.ts'
+  deleteExpiredRowsJob,
+  endIdleUploadsJob,
+  sendMailsJob
+} from '../../src/server/jobs/jobs.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { countRowsRead } from '../helpers/plans.ts'
 
@@ -108,14 +108,14 @@ test('finds what is to be forgotten without reading what stays', async () => {
     await countRowsRead(
       app.deps.db,
       acme,
-      await compile(deleteExpiredEventsStatement({ company_id: acme, before, batch: 10 }))
+      await compile(deleteExpiredEventsStatement(acme, before, 10))
     )
   ).toBeLessThan(50)
   expect(
     await countRowsRead(
       app.deps.db,
       acme,
-      await compile(deleteExpiredResponsesStatement({ company_id: acme, before, batch: 10 }))
+      await compile(deleteExpiredResponsesStatement(acme, before, 10))
     )
   ).toBeLessThan(50)
 })

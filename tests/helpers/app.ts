@@ -35,9 +35,11 @@ import { type CallLimits, createGate } from '../../src/server/http/gate.ts'
 import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
-import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
-import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
-import { createDepositsFromUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
+import {
+  createDepositsFromUploadsJob,
+  runImportsJob,
+  sendMailsJob
+} from '../../src/server/jobs/jobs.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import { newEmail, uploadOf } from './client.ts'
 import { makeDb } from './database.ts'

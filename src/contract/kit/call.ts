@@ -5,35 +5,22 @@ import { fieldErrors } from './field-errors.ts'
 import { errorFromProblem } from './problems.ts'
 
 export interface CallOptions {
-  /** Origin of the API, such as `https://api.docs.acme.fr`. */
   base: string
   token?: string | undefined
-  /**
-   * Value of the header `Idempotency-Key`, for endpoints that accept the header. To retry an
-   * action, pass the same key again. If no key is passed, a random key is sent.
-   */
+  // pass the same key to retry an action; random when absent
   idempotencyKey?: string | undefined
-  /**
-   * Version number of the resource when the caller read it, sent as `If-Match`. If somebody has
-   * changed the resource since, the call changes nothing and fails with `changed_meanwhile`.
-   */
+  // sent as `If-Match`
   version?: number | undefined
-  /**
-   * Id of the company for which the call is made, sent as the header `Company`. When absent, the
-   * company of the caller.
-   */
+  // sent as the header `Company`; when absent, the caller's company
   company?: string | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined
 }
 
 /**
- * Calls an endpoint of the API and returns the parsed output. Throws the reason of `options.signal`
- * if the signal is aborted. Throws an `AppError` for every other failure, with the code:
- * - `invalid_input` if the input breaks the schema. Nothing is sent then.
- * - `offline` if the server cannot be reached, or if the response breaks off.
- * - `unexpected_answer` if the body of a successful response is not JSON or breaks the schema.
- * - The code that the server returns, if it returns an error.
+ * Calls an endpoint of the API. Throws the reason of `options.signal` if it is aborted, else an
+ * `AppError`: `invalid_input` before sending, `offline`, `unexpected_answer`, or the code that the
+ * server returns.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,
@@ -60,10 +47,7 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   })
 }
 
-/**
- * Validates `input` with the input schema of a call. Returns the broken rule of each invalid field,
- * by field name, for at most 20 fields.
- */
+/** Returns the broken rule of at most 20 fields. */
 export function inputErrors(
   { input: schema }: Pick<Endpoint, 'input'>,
   input: unknown
@@ -72,7 +56,6 @@ export function inputErrors(
   return checked.success ? {} : fieldErrors(checked.error)
 }
 
-/** Returns the `AppError` that the body of a failed response describes. */
 export async function errorFromResponse(response: Response): Promise<AppError> {
   const body: unknown = await response.json().catch(() => undefined)
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)

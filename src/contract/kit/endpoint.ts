@@ -2,125 +2,74 @@ import * as z from 'zod/mini'
 import type { ErrorCode } from './errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-/**
- * Who may make an API call: everybody, people who are signed in, administrators of a company, or
- * operators of the installation.
- */
 export type Access = 'public' | 'user' | 'admin' | 'operator'
 
-/**
- * A permission of an API key. A key may make an API call if it has at least one of the `scopes` of
- * the call.
- */
+/** A key needs one of the `scopes` of a call. */
 export const KeyScope = z.enum(['deposit', 'verify', 'history'])
 export type KeyScope = z.infer<typeof KeyScope>
 
 type Shape = z.ZodMiniType
 
-/**
- * One API call with a JSON response. The server mounts it, browsers call it, and the documentation
- * lists it.
- */
 export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Shape> {
   kind: 'endpoint'
   method: Method
-  /** The path of the call, with its parameters in braces: `/group/{groupId}/user`. */
+  // `/group/{groupId}/user`
   path: string
   access: Access
-  /**
-   * Schema of the call's input, one flat object. Path parameters come from the path. The other
-   * fields come from the query (GET, DELETE) or the JSON body (POST, PUT, and any call with
-   * `body`).
-   */
+  /** One flat object: from the path, and from the query (GET, DELETE) or the JSON body. */
   input: Input
   output: Output
-  /** HTTP status of a successful response. It is 204 when `output` is `z.void()`. */
   status: 200 | 201 | 202 | 204
-  /** The error codes with which this call may fail, in addition to `commonErrorCodes`. */
+  /** Besides `commonErrorCodes`. */
   errors: readonly ErrorCode[]
-  /**
-   * Whether the call accepts (`honoured`) or requires (`required`) the header `Idempotency-Key`. If
-   * absent, the call ignores the header.
-   */
+  /** Ignored when absent. */
   idempotency?: 'honoured' | 'required'
-  /** Largest size in bytes of the JSON body; 256 kB when absent. */
+  // of the JSON body, 256 kB when absent
   maxBytes?: number
-  /**
-   * Whether the call returns a list page by page. The header `Link` contains the address of the
-   * next page.
-   */
+  // the header `Link` has the address of the next page
   paged?: boolean
   /**
-   * Set if the call returns or deletes a resource that has a `version` number. The response repeats
-   * the number in the header `ETag`. If `errors` contains `changed_meanwhile`, callers can send the
-   * number back in the header `If-Match`. The call then fails with `changed_meanwhile` if the
-   * resource has another version. Without `If-Match`, the call does not check the version.
-   * - `content`: every change of the output changes the version, so GET returns 304 for a matching
-   *   `If-None-Match`.
-   * - `settings`: some figures in the output, such as usage, change without a new version, so GET
-   *   never returns 304.
+   * The output has a `version`, repeated in `ETag`. With `changed_meanwhile` in `errors`,
+   * `If-Match` is checked. `content`: every change of the output changes it, so GET returns 304.
+   * `settings`: figures such as usage change without it, so GET never does.
    */
   versioned?: 'content' | 'settings'
-  /**
-   * Whether a DELETE call takes its input from a JSON body instead of the query. Needed for
-   * secrets, which must not be in URLs.
-   */
+  /** A DELETE with a JSON body, for secrets, which must not be in URLs. */
   body?: boolean
-  /** What an error tells a caller whose body is not JSON: the call that takes such a body. */
+  /** Tells a caller without JSON which call takes its body. */
   otherBody?: string
-  /** Whether people whose e-mail is not confirmed yet may make the call. */
+  /** Whether people may call it before they confirm their e-mail. */
   pending?: boolean
   /**
-   * Whether the call also works for a suspended company. Needed for the calls that every page
-   * makes, because the pages of a suspended company stay online, and to sign in, because
-   * administrators are told why the company is suspended. `verification`: only while strangers can
-   * still verify documents of the company.
+   * For calls that every page makes, because the pages of a suspended company stay online, and for
+   * the sign-in, because administrators learn the reason. `verification`: only while strangers can
+   * still verify.
    */
   suspended?: boolean | 'verification'
   /**
-   * Whether administrators also make this public call, to administer a company. The header
-   * `Company` can then name the company. For example, strangers sign up with `createUser`, and
-   * administrators invite people with it.
+   * A public call that administrators also make for a company, as `createUser` signs up and
+   * invites.
    */
   acting?: boolean
   /**
-   * Whether the caller must have entered their password again, by `POST /user/confirm`, in this
-   * session and in the last five minutes. Otherwise the call fails with `confirmation_required`.
+   * The password must have been entered again, by `POST /user/confirm`, in the last five minutes.
    */
   confirmation?: boolean
-  /**
-   * The scopes that allow an API key to make the call: the key needs at least one of them. Without
-   * `scopes`, the call refuses all API keys with `person_required`.
-   */
+  /** Scopes of which an API key needs one. When absent, API keys are refused. */
   scopes?: readonly KeyScope[]
 }
 
-/**
- * An API call whose request or response is not plain JSON, such as an upload, a download or an
- * event stream.
- */
+/** An upload, a download or an event stream. */
 export interface NonJsonEndpoint<Input extends Shape = Shape, Message extends Shape = Shape>
   extends Pick<Endpoint<Input>, 'path' | 'access' | 'input' | 'errors' | 'scopes'> {
   kind: 'non-json'
-  /**
-   * Whether the call also accepts HEAD requests. The response to HEAD has the headers of GET and no
-   * body.
-   */
   head?: boolean
   method: Method | 'PATCH' | 'HEAD'
-  /**
-   * Schema of one event of an event stream, or of the JSON response of an upload. `z.void()` if the
-   * response is neither.
-   */
+  /** One event of a stream, or the JSON answer of an upload, else `z.void()`. */
   message: Message
-  /**
-   * Schema of the part `items` of a `multipart/form-data` body. The parts after it contain bytes.
-   */
+  /** The part `items` of a `multipart/form-data` body. Parts with bytes follow. */
   form?: Shape
-  /**
-   * Whether the call accepts the query parameter `link`, which `createContentLink` issues, in place
-   * of a session token.
-   */
+  /** Whether the parameter `link` of `createContentLink` can stand for a token. */
   linked?: boolean
 }
 
@@ -130,10 +79,7 @@ interface EndpointOptions<Input extends Shape, Output extends Shape>
   errors?: readonly ErrorCode[]
 }
 
-/**
- * Defines an API call with a JSON response. Its status is 204 if `output` is `z.void()`. Otherwise
- * it is `options.status`, by default 200.
- */
+/** The status is 204 if `output` is `z.void()`, and by default 200. */
 export function endpoint<Input extends Shape, Output extends Shape>(
   options: EndpointOptions<Input, Output>
 ): Endpoint<Input, Output> {
@@ -143,10 +89,6 @@ export function endpoint<Input extends Shape, Output extends Shape>(
   return { ...options, kind: 'endpoint', status, errors }
 }
 
-/**
- * Defines an API call whose request or response is not plain JSON, such as an upload, a download or
- * an event stream.
- */
 export function nonJsonEndpoint<Input extends Shape, Message extends Shape>(
   options: Omit<NonJsonEndpoint<Input, Message>, 'kind' | 'errors'> & {
     errors?: readonly ErrorCode[]
@@ -155,34 +97,27 @@ export function nonJsonEndpoint<Input extends Shape, Message extends Shape>(
   return { ...options, kind: 'non-json', errors: options.errors ?? [] }
 }
 
-/** Returns whether a call takes its input from a JSON body. Other calls take it from the query. */
 export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/**
- * The fields of an API call that decide whether the call administers a company: see
- * `isCompanyAdministrationCall`.
- */
 export type CompanyAdministrationFields = Pick<Endpoint | NonJsonEndpoint, 'access' | 'path'> &
   Pick<Endpoint, 'acting'>
 
 /**
- * Returns whether an API call administers a company. The administered company is the caller's own
- * company, unless an operator names another one in the path (`/company/{id}`) or in the header
- * `Company`.
+ * Such a call is for the caller's company, unless an operator names another one in the path or in
+ * the header `Company`.
  */
 export function isCompanyAdministrationCall(route: CompanyAdministrationFields): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'
   return isAdministration || hasCompanyIdInPath(route) || route.acting === true
 }
 
-/** Returns whether the path of an API call contains the id of the company: `/company/{id}`. */
+// `/company/{id}`
 export function hasCompanyIdInPath({ path }: Pick<CompanyAdministrationFields, 'path'>): boolean {
   return /^\/company\/\{id\}(?:\/|$)/.test(path)
 }
 
-/** Returns the names of the parameters of a path: `/group/{groupId}/user` → `['groupId']` */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
 }

@@ -1,9 +1,6 @@
 import type { DisabledState } from './disabled.ts'
 
-/**
- * All error codes with their HTTP status. A code is never renamed or reused. `src/i18n` contains
- * the sentence that people read for each code.
- */
+/** Never rename or reuse a code. `src/i18n` has its sentence. */
 export const errorCodes = {
   // codes with which every call may fail
   invalid_input: 400,
@@ -152,7 +149,6 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Error codes with which every API call may fail. An `Endpoint` lists only its further codes. */
 export const commonErrorCodes = [
   'invalid_input',
   'unauthenticated',
@@ -169,34 +165,25 @@ export const commonErrorCodes = [
   'unavailable'
 ] as const satisfies readonly ErrorCode[]
 
-/**
- * Why the value of a field is refused: the rule that it breaks. Pages show the translation of
- * `rule`.
- */
+/** The rule that a value breaks. Pages show the text of `rule`. */
 export interface FieldError {
   rule: string
-  /** A number or word that the error message contains, such as a minimum length. */
   limit?: number | string
-  /** The format that the field needs, as an English sentence for developers. */
+  // the format that the field needs, in English for developers
   detail?: string
 }
-/** The refused fields of an input by name, each with the rule that it breaks. */
 export type FieldErrors = Record<string, FieldError>
 
-/**
- * A limit that has been reached: how much is used (`used`), the maximum (`limit`), and when the
- * used amount begins again at 0 (`null`: never).
- */
+// `null`: `used` never begins again at 0
 export interface ReachedLimit {
   used: number
   limit: number
   resets_at: string | null
 }
 
-/** How many objects use an item and so prevent its deletion: `{ users: 3, deposits: 12 }` */
+/** What prevents a deletion: `{ users: 3, deposits: 12 }` */
 export type UseCountsByKind = Record<string, number>
 
-/** A category that the caller may choose, listed in the error `category_required`. */
 export interface SelectableCategory {
   id: string
   names: { en: string; fr: string }
@@ -205,19 +192,19 @@ export interface SelectableCategory {
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
-  /** Number of refused fields that are not in `fields`, because `fields` lists at most 20. */
+  // beyond the 20 in `fields`
   fieldsOmitted?: number
   disabled?: DisabledState
   figures?: ReachedLimit
   categories?: readonly SelectableCategory[]
   uses?: UseCountsByKind
-  /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
+  // seconds
   retryAfter?: number
 }
 
 /**
- * An expected failure of a call. Programs read its code, and people read the translation of the
- * code. Any other thrown error is a bug, for which the caller gets the code `internal`.
+ * An expected failure. Programs read its code and people its sentence. Anything else thrown is a
+ * bug and becomes `internal`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -229,10 +216,10 @@ export class AppError extends Error {
   readonly categories: readonly SelectableCategory[] | undefined
   readonly uses: UseCountsByKind | undefined
   readonly retryAfter: number | undefined
-  /** Id of the failed HTTP request in the server's log. People can quote it to support. */
+  /** Id of the HTTP request in the server's log, to quote to support. */
   instance: string | undefined
 
-  /** Creates an error. `detail` is an English sentence for developers. */
+  // `detail` is English for developers
   constructor(code: ErrorCode, detail: string, details: AppErrorDetails = {}) {
     super(detail, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'AppError'
@@ -248,10 +235,7 @@ export class AppError extends Error {
   }
 }
 
-/**
- * Returns `thrown` unchanged if it is an `AppError`. Otherwise returns an `AppError` with the code
- * `internal`, the detail `detail` and the cause `thrown`.
- */
+/** Returns an `AppError` unchanged and makes an `internal` one of anything else. */
 export function asAppError(thrown: unknown, detail: string): AppError {
   return thrown instanceof AppError ? thrown : new AppError('internal', detail, { cause: thrown })
 }

@@ -1,6 +1,5 @@
 import type { FieldError, FieldErrors } from './errors.ts'
 
-/** A validation issue of zod, with the members that the error messages need. */
 export interface ZodIssueLike {
   code?: string | undefined
   expected?: unknown
@@ -14,38 +13,23 @@ export interface ZodIssueLike {
   params?: Record<string, unknown> | undefined
   input?: unknown
   message?: string | undefined
-  /**
-   * Present if the value matches no alternative of a union. Contains one list for each alternative:
-   * the reasons why the value does not match that alternative.
-   */
+  // one list for each alternative of a union
   errors?: readonly (readonly ZodIssueLike[])[] | undefined
 }
 
 const maxFields = 20
 const maxFieldNameLength = 64
 
-/**
- * The result of a failed validation: at most 20 refused fields, each with the first rule that it
- * breaks, and the number of further refused fields.
- */
 export interface FirstFieldErrors {
   fields: FieldErrors
   omitted: number
 }
 
-/**
- * Returns at most 20 refused fields, each with the first rule that it breaks:
- * `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`
- */
+/** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }` */
 export function fieldErrors(error: { issues: readonly ZodIssueLike[] }): FieldErrors {
   return firstFieldErrors(error).fields
 }
 
-/**
- * Returns at most 20 refused fields, each with the first rule that it breaks, and the number of
- * further refused fields. If `describe` is given, each field also has the English sentence that
- * `describe` returns for the issue.
- */
 export function firstFieldErrors(
   { issues }: { issues: readonly ZodIssueLike[] },
   describe?: (issue: ZodIssueLike) => string
@@ -69,17 +53,13 @@ export function firstFieldErrors(
   return { fields: Object.fromEntries(named), omitted: omitted.size }
 }
 
-/** Cuts a field name to at most 64 code units, because callers can send names of any length. */
+// callers can send names of any length
 export function truncateFieldName(field: string): string {
   if (field.length <= maxFieldNameLength) return field
   return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }
 
-/**
- * Returns the issues to report in place of a zod issue. If the value matches no alternative of a
- * union, these are the issues of the closest alternative: the one with the fewest issues. Any other
- * issue is returned unchanged.
- */
+// of a union, those of the closest alternative
 function bestIssues(issue: ZodIssueLike): ZodIssueLike[] {
   const [first, ...others] = issue.errors ?? []
   if (issue.code !== 'invalid_union' || !first) return [issue]

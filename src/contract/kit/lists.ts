@@ -3,14 +3,10 @@ import { type Access, endpoint, type KeyScope } from './endpoint.ts'
 import { Id } from './ids.ts'
 import { maxCodeUnitsCheck, patternCheck } from './text-checks.ts'
 
-/** Number of items on a page of a list if the call has no `limit`. */
 export const defaultPageSize = 50
 const maxLimit = 200
 
-/**
- * Words to search for. An item matches if it contains all words, in any order, regardless of case
- * and accents.
- */
+/** Words in any order, regardless of case and accents. An item matches if it contains all. */
 export const SearchText = z.optional(
   z
     .string()
@@ -21,10 +17,7 @@ export const SearchText = z.optional(
     )
 )
 
-/**
- * Schema of the query parameter `sort` of a list. Accepts each of `keys` and, for the reverse
- * order, each of `keys` after a minus sign: `name`, `-name`.
- */
+/** `name`, or `-name` for the reverse order. */
 export function sortParameter<Key extends string>(...keys: Key[]) {
   const orders = keys.flatMap((key): (Key | `-${Key}`)[] => [key, `-${key}`])
   return z.optional(z.enum(orders))
@@ -39,20 +32,14 @@ interface ListOptions<
   access: Access
   scopes?: readonly KeyScope[]
   item: Item
-  /** Schema of the query parameter `cursor`. By default, this is `Id`. */
   cursor?: Cursor
-  /**
-   * Fields of the call's input besides `limit` and `cursor`: path parameters, `q`, `sort` and
-   * filters.
-   */
+  // besides `limit` and `cursor`
   input: Fields
 }
 
 /**
- * Defines a call that lists items in pages. The output is an array. If more items follow, the
- * header `Link` has the address of the next page as `rel="next"`. `cursor` is the id of the last
- * item on the previous page. If that item has been deleted, the call fails with `not_found`, and
- * the caller must begin again without a cursor.
+ * Defines a list in pages. `cursor` is the last id of the page before. If that item has been
+ * deleted, the call fails with `not_found` and the caller begins again.
  */
 export function listEndpoint<
   Item extends z.ZodMiniType,

@@ -9,7 +9,7 @@ import {
   type UseCountsByKind
 } from './errors.ts'
 
-/** The JSON body of an error response (RFC 9457). */
+/** RFC 9457. */
 export interface Problem {
   type: 'about:blank'
   title: string
@@ -50,9 +50,7 @@ const titles: Record<number, string> = {
   503: 'Service Unavailable'
 }
 
-/**
- * Returns the body of the error response for an error. `instance` is the id of the HTTP request.
- */
+// `instance` is the id of the HTTP request
 export function toProblem(error: AppError, instance?: string): Problem {
   return {
     type: 'about:blank',
@@ -70,11 +68,7 @@ export function toProblem(error: AppError, instance?: string): Problem {
   }
 }
 
-/**
- * Returns the `AppError` that the body of an error response describes. If the body contains no
- * known error code, the `AppError` has the code `unauthenticated` for the status 401, and
- * `unexpected_answer` for any other status. `retryAfter` is in seconds.
- */
+/** Without a known code, a 401 is `unauthenticated` and the rest `unexpected_answer`. */
 export function errorFromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}
   // a 403 with this object means a disabled account, whatever its code

@@ -21,7 +21,6 @@ import * as setup from '../setup.ts'
 import * as users from '../users.ts'
 import * as verifications from '../verifications.ts'
 
-/** The part of JSON Schema 2020-12 that zod generates for the contract. */
 export interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -40,10 +39,7 @@ export interface JsonSchema {
   minItems?: number
   maxItems?: number
   additionalProperties?: boolean | JsonSchema
-  /**
-   * Rules of a value that JSON Schema cannot express. If a value breaks one of them, the error
-   * response contains the same rule in `fields`.
-   */
+  /** What JSON Schema cannot express, as `fields` of an error says it. */
   'x-rules'?: FieldError[]
 }
 
@@ -70,24 +66,17 @@ const nouns = [
   verifications
 ]
 
-/**
- * The name of each object schema that a contract file exports, such as `Category`. The
- * documentation describes a named schema once, even if many responses contain it.
- */
+// the documentation describes a named schema once
 const names = z.registry<{ id: string }>()
 for (const [id, value] of nouns.flatMap(noun => Object.entries<unknown>(noun))) {
   if (value instanceof z.ZodMiniObject) names.add(value, { id })
 }
 
-/** Returns the JSON Schema of the input of an API call. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {
   return convert(schema, 'input').schema
 }
 
-/**
- * Returns the JSON Schema of the output of an API call, and in `parts` the named schemas to which
- * it refers.
- */
+// `parts` are the named schemas to which it refers
 export function outputSchema(schema: z.ZodMiniType): {
   schema: JsonSchema
   parts: Record<string, JsonSchema>

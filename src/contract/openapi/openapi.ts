@@ -12,25 +12,19 @@ import { maxCategoriesInError } from '../kit/limits.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { exampleOf } from './schema-examples.ts'
 
-/** Any API call of the contract. */
 export type ApiCall = Endpoint | NonJsonEndpoint
 
-/** All API calls of the contract by name, such as `createDeposit`. */
 export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...nonJsonEndpoints }
 
 interface OpenApiOptions {
   title: string
-  /** Returns the sentence that describes the call `name`, or the whole API if `name` is `api`. */
+  // the whole API if `name` is `api`
   sentenceOf: (name: string) => string
 }
 
-/**
- * The HTTP details of a call whose request or response is not plain JSON: statuses, media types and
- * headers. The `NonJsonEndpoint` of the call does not contain them.
- */
+/** What `NonJsonEndpoint` does not say. */
 export interface NonJsonHttpDetails {
   statuses: number[]
-  /** Media type of the request body. Absent if the call has no body. */
   requestType?: string
   responseType?: string
   requiredHeaders?: string[]
@@ -38,10 +32,6 @@ export interface NonJsonHttpDetails {
   responseHeaders?: string[]
 }
 
-/**
- * The HTTP details of each call whose request or response is not plain JSON, by the name of the
- * call. The OpenAPI document lists them.
- */
 export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
   getDepositContent: {
     statuses: [200, 206],
@@ -107,19 +97,18 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
   redirectToApiDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
-/** Success statuses of a call besides its `Endpoint.status`, by the name of the call. */
+// besides `Endpoint.status`
 const otherStatuses: Record<string, number[]> = {
   // a file that has been deposited before
   createDeposit: [200]
 }
 
-/** Returns all HTTP statuses with which a call may succeed. */
 export function successStatusesOf(name: string, route: ApiCall): number[] {
   if (route.kind === 'non-json') return nonJsonHttpDetails[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
-/** Error codes that the browser itself creates and the server never sends. */
+// never sent by the server
 const ofBrowser: ErrorCode[] = [
   'offline',
   'unexpected_answer',
@@ -129,13 +118,8 @@ const ofBrowser: ErrorCode[] = [
 
 const allCodes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
 
-/** Error codes that the server may send. */
 export const errorCodesFromServer = allCodes.filter(code => !ofBrowser.includes(code))
 
-/**
- * Returns all error codes with which a call may fail: those of its definition, and those of
- * `commonErrorCodes` that can occur in this call.
- */
 export function errorCodesOf(route: ApiCall): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrorCodes.filter(
@@ -144,7 +128,6 @@ export function errorCodesOf(route: ApiCall): ErrorCode[] {
   return [...route.errors, ...common, 'unknown_host']
 }
 
-/** Returns the OpenAPI 3.1 document of all API calls. */
 export function createOpenApiDocument({
   title,
   sentenceOf
@@ -197,7 +180,6 @@ function hasBody(route: ApiCall): boolean {
   return ['POST', 'PUT', 'PATCH'].includes(route.method)
 }
 
-/** Returns the schema of a call's response, and the named schemas to which it refers. */
 export function responseSchemaOf(
   route: ApiCall
 ): ReturnType<typeof outputSchema> | { schema: undefined; parts: Record<string, never> } {
@@ -266,11 +248,6 @@ function parameters(name: string, route: ApiCall): object[] {
   return found
 }
 
-/**
- * Returns the name of the request header in which a caller can send the version of a resource:
- * `If-Match` for a call that can fail with `changed_meanwhile`, and `If-None-Match` for a GET that
- * can return 304. Returns undefined for a call that takes no version.
- */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
   if (route.kind === 'non-json' || !route.versioned) return undefined
   if (route.errors.includes('changed_meanwhile')) return 'If-Match'
@@ -292,10 +269,6 @@ function requestBody(name: string, route: ApiCall): object | undefined {
   return { required: needed.length > 0, content: { 'application/json': { schema } } }
 }
 
-/**
- * Returns the OpenAPI description of a `multipart/form-data` body: the part `items` in JSON, then
- * parts with bytes. Returns an empty object for a call without a form.
- */
 function formOf(route: ApiCall): object {
   if (route.kind !== 'non-json' || !route.form) return {}
   const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }

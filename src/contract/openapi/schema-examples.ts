@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 const sha256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
 
-/** Example values by field name, for fields that have no good example in their schema. */
+// by the name of fields whose schema has no good example
 const samples: Record<string, unknown> = {
   access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl',
   company: 'Acme',
@@ -33,10 +33,7 @@ const ofFormat: Record<string, string> = {
   date: '2026-05-04'
 }
 
-/**
- * Returns a readable example value for a schema, always the same for the same schema. `parts` are
- * the named schemas to which the schema may refer.
- */
+/** Returns the same value for the same schema, whose named schemas are `parts`. */
 export function exampleOf(
   schema: JsonSchema,
   parts: Record<string, JsonSchema>,

@@ -1,16 +1,12 @@
 import type { FieldError } from '../kit/errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** One field of an API call's input or output, as the documentation lists it. */
 export interface SchemaField {
-  /**
-   * Path of the field, such as `transform.from.bytes` or `items[].sha256`. Empty for an output that
-   * is a single value.
-   */
+  /** `transform.from.bytes`, `items[].sha256`, or empty for a single value. */
   name: string
-  /** Format of the value, such as `uuid`, or else its JSON type, such as `string`. */
+  // its format, else its JSON type
   type: string
-  /** Name of the value's schema, if the documentation describes that schema in its own section. */
+  /** The schema that the documentation describes in a section of its own. */
   shared?: string
   isOptional: boolean
   isNullable: boolean
@@ -19,19 +15,13 @@ export interface SchemaField {
   rules: FieldError[]
 }
 
-/**
- * Returns the alternatives of a schema that is a union, without `null`. Any other schema, or a
- * union of one schema and `null`, is returned whole as the only alternative.
- */
+/** Returns the members of a union, without `null`. */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {
   const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
   return members.length > 1 ? members : [schema]
 }
 
-/**
- * Returns the fields of a schema for the documentation, including the fields of nested objects. The
- * path of each field begins with `prefix`.
- */
+/** Includes the fields of nested objects, whose paths begin with `prefix`. */
 export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): SchemaField[] {
   const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
     [type].flat().includes('null')
@@ -57,7 +47,6 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): S
   ]
 }
 
-/** Returns the JSON type of a schema without `null`: `['number', 'null']` → `'number'`. */
 function typeOf({ type }: JsonSchema): string | undefined {
   return [type].flat().find(each => each !== 'null')
 }

@@ -1,47 +1,29 @@
 import { readPastedEmail } from '../input/pasted-text.ts'
 
-/** A field that can be imported, and how its column is recognized. */
 export interface ImportField {
   name: string
-  /** Whether the file must have a column for the field. */
   isRequired: boolean
-  /** Known headings of the field's column, in any language: `E-mail`, `Courriel`. */
   headings: readonly string[]
   /** Headings that may stand for the field where no other column does. */
   lesserHeadings?: readonly string[]
-  /**
-   * Words of headings that contain a known one and mean something else: `Company` in `Company name`.
-   */
+  /** Words of headings that mean something else: `Company` in `Company name`. */
   otherWords?: readonly string[]
-  /** The kind of value that identifies the column if its heading is not known. */
+  // identifies a column without a known heading
   looks?: 'email'
-  /**
-   * The name of another field to which this one belongs: its cells follow those of the other field,
-   * as a last name follows a first name. `firstHeadings` are the known headings of that first part.
-   */
+  /** The other half of the value, whose column comes first: a first name before a last name. */
   joins?: { field: string; firstHeadings: readonly string[] }
 }
 
-/** The index of the column of each field, from 0. Fields without a column are left out. */
 export type ColumnMapping = Readonly<Record<string, number>>
 
-/**
- * Known headings of at least this many characters are also found inside longer headings of a file:
- * `email` in `workemail`.
- */
+// also found inside longer headings: `email` in `workemail`
 const minPart = 4
-/**
- * A column counts as a column of e-mails if at least this fraction of its filled cells contains an
- * e-mail.
- */
+// a column of e-mails has at least this share of them
 const lookShare = 0.6
 
 /**
- * Guesses which column of a file contains which field. Prefers the field that the person chose for
- * the same heading in an earlier file (`remembered`), then a known heading, then the content of
- * the cells. Of several columns with a known heading, prefers those whose cells have the content that
- * the field `looks` for. A field in two parts gets both of them or none. Each column gets at most one
- * field.
+ * Guesses the column of each field: that of an earlier file (`remembered`), else a known heading,
+ * else the content of the cells. A field in two parts gets both of them or none.
  */
 export function guessMapping(
   fields: readonly ImportField[],
@@ -91,10 +73,8 @@ export function guessMapping(
     return (name: string) => isKnown(field, name)
   }
 
-  /**
-   * Finds the two parts of a field, unless one column has the whole. A heading that names both parts
-   * (`Nom, prénom`), or that is known for the whole and stands beside both parts, has the whole.
-   */
+  // A heading that names both parts (`Nom, prénom`), or that is known for the whole and stands
+  // beside both parts, has the whole.
   function guessParts(second: ImportField, { field, firstHeadings }: Join): void {
     const whole = fields.find(({ name }) => name === field)
     if (!whole || mapping[field] !== undefined || mapping[second.name] !== undefined) return
@@ -129,7 +109,6 @@ export function guessMapping(
     for (const part of [firstAt, secondAt]) if (part !== undefined) taken.add(part)
   }
 
-  /** A column of whole names with gaps is worth less than the parts of the names. */
   function isAsFull(column: number, other: number | undefined): boolean {
     const filled = filledCellsOf(rows, column).length
     return filled > 0 && (other === undefined || filled >= filledCellsOf(rows, other).length)
@@ -157,11 +136,7 @@ function isOther({ otherWords = [] }: ImportField, name: string): boolean {
   return otherWords.some(word => name.includes(normalizeHeading(word)))
 }
 
-/**
- * Returns the name of the chosen field for each normalized heading, or `''` for a heading without a
- * field: `{ courriel: 'email', notes: '' }`. The browser stores the result, so that `guessMapping`
- * can use it for later files.
- */
+/** Returns what `guessMapping` can use for later files: `{ courriel: 'email', notes: '' }` */
 export function fieldOfEachHeading(
   headings: readonly string[],
   mapping: ColumnMapping
@@ -172,10 +147,7 @@ export function fieldOfEachHeading(
   )
 }
 
-/**
- * Returns a copy of a mapping in which `field` has the column `column`. A field that had this
- * column before has no column in the copy.
- */
+/** Moves `field` to `column`. A field that had this column before gets none. */
 export function withAssignedColumn(
   mapping: ColumnMapping,
   field: string,
@@ -185,14 +157,11 @@ export function withAssignedColumn(
   return Object.fromEntries(column === undefined ? others : [...others, [field, column]])
 }
 
-/** A row of headings is searched in so many rows from the top. */
 export const headingRowChoices = 10
 
 /**
- * Guesses which of the first rows of a file contains the headings. Returns its index, or undefined
- * if the file has no headings. Takes the row with most known headings above the first row with an
- * e-mail. Without a known heading, takes the first row that is as wide as the table and whose cells
- * are all filled and all different, if other rows follow.
+ * Returns the index of the row of headings. It is the row with most known headings above the first
+ * e-mail, else the first row as wide as the table whose cells are filled and different.
  */
 export function findHeadingRow(
   fields: readonly ImportField[],
@@ -223,7 +192,6 @@ function filledCells(row: readonly string[]): string[] {
   return row.filter(cell => cell.trim() !== '')
 }
 
-/** Ignores case, accents and punctuation: `E-Mail (privé)` → `emailprive` */
 function normalizeHeading(heading: string): string {
   return heading
     .normalize('NFD')

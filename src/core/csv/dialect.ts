@@ -1,39 +1,31 @@
 import { readPastedEmail } from '../input/pasted-text.ts'
 import type { Encoding } from './encodings.ts'
 
-/** The delimiters that are recognized by what they separate. */
 export const delimiters = [',', ';', '\t', '|'] as const
-/** The line end of a file. `mixed`: some rows end with `\n`, others with `\r\n`. */
+// `mixed`: some rows end with `\n`, others with `\r\n`
 export type Newline = '\n' | '\r\n' | '\r' | 'mixed'
 
-/** The format of a CSV file: its delimiter, encoding and line ends, and where its table begins. */
 export interface CsvDialect {
-  /** One of `delimiters`, or the character that a line `sep=` names. */
+  /** One of `delimiters`, or what a line `sep=` names. */
   delimiter: string
   encoding: Encoding
-  /** Whether the file begins with a byte order mark. */
   hasMark: boolean
   newline: Newline
-  /** Whether the first row of the table contains the headings of the columns. */
   hasHeader: boolean
-  /** Number of the first row of the table, from 1. Rows above it, such as a title, are left out. */
+  /** From 1. Rows above it, such as a title, are left out. */
   firstRow: number
 }
 
-/** Maximum number of cells in a row. A file with a longer row is refused. */
 export const maxColumns = 1_000
 
-/** A line that tells spreadsheets the delimiter of the file: `sep=;`. They show it as no row. */
+/** A line that tells spreadsheets the delimiter: `sep=;`. They do not show it. */
 const separatorLine = /^"?sep="?([^"\r\n]?)"?[,;\t|]*(?:\r\n|\r|\n|$)/i
-/** A line `sep=` is not longer, in any spelling. */
 export const maxSeparatorLine = 32
 
-/** Returns the delimiter that the first line of a file names: `sep=;` → `;` */
 export function readSeparatorLine(text: string): string | undefined {
   return separatorLine.exec(text)?.[1] || undefined
 }
 
-/** Returns the text of a file without a first line such as `sep=;`. */
 export function withoutSeparatorLine(text: string): string {
   const [line] = separatorLine.exec(text) ?? ['']
   return text.slice(line.length)
@@ -41,10 +33,7 @@ export function withoutSeparatorLine(text: string): string {
 
 const comparedRows = 100
 
-/**
- * Returns the delimiter that splits most rows of a sample into the same number of cells. Returns
- * the comma if no delimiter gives rows of several cells.
- */
+/** Returns the delimiter that splits most rows into the same number of cells, else the comma. */
 export function detectDelimiter(sample: string): string {
   let best: { delimiter: string; score: number } = { delimiter: ',', score: 0 }
   for (const delimiter of delimiters) {
@@ -54,13 +43,9 @@ export function detectDelimiter(sample: string): string {
   return best.delimiter
 }
 
-/**
- * Returns how well a delimiter fits a sample, or 0 if no row has several cells. Adds up the fraction
- * of the rows that have the same number of cells, and the fraction of those in which a cell is an
- * e-mail. Where a delimiter looks like punctuation, as in `Vale, Iris` and `1,5`, the first fraction
- * counts down to half. If two delimiters fit equally well, the one that gives more cells has the
- * higher score: 0.001 per cell, for at most 50 cells.
- */
+// The share of rows of the same width, plus the share of those with an e-mail. A delimiter that
+// looks like punctuation, as in `Vale, Iris` and `1,5`, counts down to half. More cells decide a
+// tie.
 function scoreOf(rows: readonly string[][], delimiter: string): number {
   const frequency = new Map<number, number>()
   for (const { length } of rows) frequency.set(length, (frequency.get(length) ?? 0) + 1)
@@ -94,10 +79,6 @@ function isEmail(cell: string): boolean {
   return cell.includes('@') && readPastedEmail(cell.replace(/^\s*"|"\s*$/g, '')) !== undefined
 }
 
-/**
- * Returns the cells of the first 100 rows that are not blank, with their quotation marks. Delimiters
- * and line ends inside quotes do not separate cells or rows.
- */
 function firstRows(sample: string, delimiter: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -135,7 +116,6 @@ function firstRows(sample: string, delimiter: string): string[][] {
   return rows
 }
 
-/** Returns the line end of the rows of a sample. Line breaks inside quotes do not count. */
 export function detectNewline(sample: string): Newline {
   const unquoted = sample.replace(/"(?:[^"]|"")*"/g, '')
   const hasLong = unquoted.includes('\r\n')

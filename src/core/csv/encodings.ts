@@ -1,4 +1,3 @@
-/** The encodings in which a CSV file can be read and written. */
 export const encodings = [
   'utf-8',
   'utf-16le',
@@ -15,11 +14,10 @@ export const encodings = [
 ] as const
 export type Encoding = (typeof encodings)[number]
 
-/** What the bytes from 0x80 on mean in code page 850, which no browser decodes. */
+// what the bytes from 0x80 on mean in code page 850, which no browser decodes
 const page850 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0'
 
-/** Returns a decoder of an encoding, which may be one that browsers lack. */
 export function createDecoder(encoding: Encoding): Pick<TextDecoder, 'decode'> {
   if (encoding !== 'ibm850') return new TextDecoder(encoding)
   // x-user-defined puts the bytes from 0x80 on at U+F780
@@ -32,16 +30,10 @@ export function createDecoder(encoding: Encoding): Pick<TextDecoder, 'decode'> {
   }
 }
 
-/**
- * The kind of a file, detected from its first bytes. `spreadsheet`: a workbook such as XLSX, or any
- * other ZIP archive. `binary`: any other file that is not text.
- */
+/** `spreadsheet`: any ZIP archive. `binary`: any other file that is not text. */
 export type DetectedFileType =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
-  /**
-   * A text. `encoding` is undefined if the first bytes fit UTF-8 as well as other encodings: only
-   * the whole file shows which one it is.
-   */
+  /** `encoding` is undefined if only the whole file can show which one it is. */
   | { kind: 'text'; encoding: Encoding | undefined; hasMark: boolean }
 
 const zip = [0x50, 0x4b, 0x03, 0x04]
@@ -59,16 +51,11 @@ const marks: [Encoding, number[]][] = [
   ['utf-16be', [0xfe, 0xff]]
 ]
 
-/**
- * A file without a byte order mark counts as UTF-16 only if at least this fraction of its bytes at
- * odd positions, or of its bytes at even positions, is NUL. In UTF-16, every second byte of Latin
- * text is NUL.
- */
+// In UTF-16, every second byte of Latin text is NUL.
 const utf16Share = 0.3
-/** A file that is not UTF-16 counts as binary if at least this fraction of its bytes is NUL. */
 const binaryShare = 0.01
 
-/** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */
+/** Returns the kind of a file from its first bytes. */
 export function detectFileType(bytes: Uint8Array): DetectedFileType {
   const starts = (signature: number[]) => signature.every((byte, at) => bytes[at] === byte)
   if (bytes.length === 0) return { kind: 'empty' }
@@ -92,9 +79,8 @@ export function detectFileType(bytes: Uint8Array): DetectedFileType {
 }
 
 /**
- * Returns a function that checks whether a file is UTF-8. Call it with each piece of the file in
- * order, and at the end without a piece. It returns true until a piece is not UTF-8, and false from
- * then on. A character may be split between two pieces.
+ * Returns a check that takes each piece of a file and, at the end, no piece. It returns false from
+ * the first piece on that is not UTF-8.
  */
 export function createUtf8Check(): (piece?: Uint8Array) => boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -109,15 +95,12 @@ export function createUtf8Check(): (piece?: Uint8Array) => boolean {
   }
 }
 
-/** The encodings that are guessed, in the order in which they are preferred. */
 const guessed = ['windows-1252', 'windows-1250', 'macintosh', 'ibm850', 'windows-1251'] as const
-/** Number of bytes that are compared, beginning shortly before the first letter outside ASCII. */
 const comparedBytes = 64 * 1024
 
 /**
- * Guesses the encoding of a text that is not UTF-8: the encoding in which the fewest characters look
- * out of place. Where several fit equally well, the line ends decide: `\r` alone is that of old Macs,
- * and Macs do not write `\r\n`.
+ * Guesses the encoding in which the fewest characters look out of place. Line ends decide a tie:
+ * `\r` alone is that of old Macs, and Macs do not write `\r\n`.
  */
 export function guessEncoding(bytes: Uint8Array): Encoding {
   const start = Math.max(0, bytes.findIndex(byte => byte >= 0x80) - 100)
@@ -130,7 +113,6 @@ export function guessEncoding(bytes: Uint8Array): Encoding {
   return order[faults.indexOf(Math.min(...faults))] ?? 'windows-1252'
 }
 
-/** Returns how many characters outside ASCII look as if they were read in a wrong encoding. */
 function oddness(text: string): number {
   let odd = 0
   for (const { 0: character, index } of text.matchAll(/[^\0-\x7f]/g)) {
@@ -165,10 +147,7 @@ function oddnessOf(character: string, before: string, after: string): number {
     : 0
 }
 
-/**
- * Encodes a text. Returns undefined if the text has a character that the encoding lacks. With
- * `hasMark`, the result begins with a byte order mark, except in Windows-1252, which has none.
- */
+/** Returns undefined if the encoding lacks a character. Windows-1252 has no mark. */
 export function encodeText(
   text: string,
   encoding: Encoding,

@@ -3,10 +3,8 @@ import type { CsvDialect } from './dialect.ts'
 import { encodeText } from './encodings.ts'
 
 /**
- * Returns the bytes of a CSV file with the given rows, in the given dialect. Puts a `'` before
- * everything that a spreadsheet could evaluate as a formula, even inside a cell: `=1` → `'=1`,
- * `a;=1` → `a;'=1`. If the dialect's encoding lacks a character of the rows, the file is UTF-8 with
- * a byte order mark instead.
+ * Returns a CSV file with formulas escaped. It is UTF-8 with a mark if the dialect's encoding lacks
+ * a character.
  */
 export function encodeCsv(
   rows: readonly (readonly string[])[],

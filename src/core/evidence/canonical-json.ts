@@ -1,24 +1,19 @@
-/**
- * A value that canonical JSON can represent. null is not allowed: an object omits a member that has
- * no value.
- */
+// without null: an object omits a member that has no value
 export type Json = string | number | boolean | Json[] | { [name: string]: Json }
 
 // Leaves have at most five levels. The bound keeps a hostile text from exhausting the stack.
 const maxDepth = 32
 
 /**
- * Returns the canonical JSON (RFC 8785) of strings, integers from 0 to 2^53−1, booleans, arrays and
- * objects. Throws for any other value.
- * `{ b: 1, a: ['x'] }` → `{"a":["x"],"b":1}`
+ * Returns RFC 8785 JSON: `{ b: 1, a: ['x'] }` → `{"a":["x"],"b":1}`. Throws for other numbers than
+ * integers from 0 to 2^53−1.
  */
 export function canonicalize(value: Json): string {
   return write(value, 0)
 }
 
 /**
- * Parses JSON of any layout, canonical or not. Throws for duplicate keys, lone surrogates, null,
- * and numbers other than integers from 0 to 2^53−1.
+ * Throws for duplicate keys, lone surrogates, null, and other numbers than `canonicalize` takes.
  */
 export function parseStrictJson(text: string): Json {
   const reader = { text, at: 0 }
@@ -28,7 +23,6 @@ export function parseStrictJson(text: string): Json {
   return value
 }
 
-/** Parses JSON like `parseStrictJson`, and also throws if the text is not in canonical form. */
 export function parseCanonicalJson(text: string): Json {
   const value = parseStrictJson(text)
   if (canonicalize(value) !== text) throw new SyntaxError('JSON: not canonical')

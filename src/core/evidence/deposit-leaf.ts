@@ -4,11 +4,7 @@ import { canonicalize, parseCanonicalJson } from './canonical-json.ts'
 import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTimestamp } from './formats.ts'
 
-/**
- * The names of the fields of a deposit. The deposit's leaf (its entry in the log) has one
- * commitment for each field. A field without a value has the commitment to an empty text, so that
- * all leaves have the same length.
- */
+/** A leaf has a commitment for each field, even without a value, so that all are equally long. */
 export const depositFields = [
   'actor',
   'bytes',
@@ -25,46 +21,29 @@ export const depositFields = [
 ] as const
 export type DepositField = (typeof depositFields)[number]
 
-/** The input from which the leaf of a deposit is built. `origin` is the name of the log. */
 export type DepositLeafInput = {
   origin: string
-  /**
-   * Id of the record: 22 random characters. A sequential id would reveal the time of the deposit.
-   */
+  // random: a sequential id would reveal the time of the deposit
   id: string
   values: Record<DepositField, string>
   /**
-   * A salt of 32 bytes for each field. The salts of `orig` and `stored` come from
-   * `deriveLinkSalts()`; the others are random.
+   * 32 bytes each. Those of `orig` and `stored` come from `deriveLinkSalts()`; others are random.
    */
   salts: Record<DepositField, Uint8Array>
 }
 
-/**
- * The leaf of a deposit (the entry of the log that commits to the fields of the deposit), with its
- * hash and the openings of its commitments.
- */
 export type DepositLeafWithOpenings = {
-  /**
-   * Text of the leaf: 718 bytes of canonical JSON with one commitment for each field. It is safe to
-   * publish.
-   */
+  /** 718 bytes of canonical JSON, safe to publish. */
   leaf: string
   hash: Bytes
-  /**
-   * The salt and value of each field. Whoever has them can check the commitments of the leaf. The
-   * server stores them encrypted.
-   */
+  /** Whoever has them can check the commitments. The server stores them encrypted. */
   openings: Record<DepositField, CommitmentOpening>
 }
 
 // tlog-tiles puts a leaf's length into 16 bits.
 const maxLeafBytes = 65_535
 
-/**
- * Builds the leaf of a deposit, the entry of the log that commits to the deposit's fields. Throws
- * if a value is not in the format of its field.
- */
+/** Builds the entry of the log that commits to a deposit. Throws if a value has another format. */
 export function buildDepositLeaf({
   origin,
   id,
@@ -85,21 +64,14 @@ export function buildDepositLeaf({
   return { leaf, hash: leafHash(leaf), openings }
 }
 
-/**
- * Returns the hash of a leaf (an entry of the log) by RFC 6962 §2.1: SHA-256 of a zero byte and the
- * text of the leaf.
- */
+// RFC 6962 §2.1
 export function leafHash(leaf: string): Bytes {
   const bytes = toUtf8(leaf)
   if (bytes.length > maxLeafBytes) throw new Error('leaf: longer than 65,535 bytes')
   return sha256(concatBytes(Uint8Array.of(0), bytes))
 }
 
-/**
- * Returns the value of the field `actor` of a deposit's leaf (its entry in the log) as canonical
- * JSON. `account` is a random reference to the account, and `username` the person's name at the
- * time of the deposit.
- */
+/** `account` is a random reference to the account, `username` the name at the deposit's time. */
 export function formatActorField(account: string, username: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
   return canonicalize({ account, label: username })
@@ -111,9 +83,6 @@ function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T>
   return Object.fromEntries(entries) as Record<DepositField, T>
 }
 
-/**
- * Returns whether a text is a valid value of a field of a deposit's leaf (its entry in the log).
- */
 export function isDepositFieldValue(field: DepositField, value: string): boolean {
   switch (field) {
     case 'orig':

@@ -1,51 +1,30 @@
-/** The state of a file or deposit, which a seal (a round drawing) shows. */
+/** What a seal (a round drawing) shows. */
 export type SealState =
-  /** A seal for no document: no file is chosen, or no record was found. */
   | { kind: 'idle' }
-  /** A seal whose ticks all have the same length, for a deposit that is waiting or in progress. */
+  // waiting or in progress
   | { kind: 'even' }
-  /** A seal for a file whose fingerprint is being computed. `progress` is from 0 to 1. */
   | { kind: 'hashing'; progress: number }
-  /** A seal for a file that is being uploaded. `progress` is from 0 to 1. */
   | { kind: 'uploading'; progress: number }
-  /** A seal for an uploaded file that is being recorded. */
   | { kind: 'sealing' }
-  /** A seal for a recorded deposit. `leafHash` is the leaf hash of the record: 64 hex digits. */
   | { kind: 'sealed'; leafHash: string }
 
-/**
- * The parts of a seal as SVG paths for `viewBox="0 0 100 100"`, drawn with round caps and without
- * fill.
- */
+/** SVG paths for `viewBox="0 0 100 100"`, drawn with round caps and without fill. */
 export type SealDrawing = {
-  /**
-   * The path of each tick of the ring, clockwise from the top. Each path runs outwards, so that
-   * `AnimatedSeal` draws the tick from the inside to the outside. A tick without length appears as
-   * a dot.
-   */
+  // clockwise from the top, each outwards; a tick without length appears as a dot
   ticks: string[]
   ring: {
     track: string
-    /**
-     * Path of the part of the ring that shows the progress of an upload, clockwise from the top.
-     * Empty before the upload.
-     */
+    // the progress of an upload
     filled: string
   }
-  /** Path of the check mark. Empty unless the deposit is recorded. */
   mark: string
-  /**
-   * Color of the seal: `wax` (the primary color) for a recorded deposit, else `ink` (the soft
-   * color of text).
-   */
+  // `wax` is the primary color
   tone: 'ink' | 'wax'
 }
 
 /**
- * Returns the drawing of a seal. In the seal of a recorded deposit, the length of each tick stands
- * for a hex digit of the leaf hash. Use 16 ticks for a seal of 32 px or less: each has one of four
- * lengths. A seal helps people
- * recognize a record, but does not prove anything.
+ * Returns a drawing in which each tick is a hex digit of the leaf hash. Seals of 32 px or less take
+ * 16 ticks. A seal helps people recognize a record and proves nothing.
  */
 export function drawSeal(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   const shape = shapes[ticks]
@@ -59,13 +38,11 @@ export function drawSeal(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   }
 }
 
-/** Radius of the ring, and where its ticks begin. */
 interface SealShape {
   ring: number
   ticks: number
   evenLength: number
   mark: string
-  /** Length of the tick that stands for a hex digit. */
   lengthOf: (digit: number) => number
 }
 
@@ -129,11 +106,7 @@ function tick(turn: number, radius: number, length: number): string {
   return `M${point(turn, radius)}L${point(turn, radius + length)}`
 }
 
-/**
- * Returns the SVG path of an arc clockwise from the top, or an empty text if `turn` is 0. `turn` is
- * the share of the full circle, from 0 to 1. The path consists of two equal arcs, because a single
- * SVG arc cannot be a full circle.
- */
+// two equal halves, because one SVG arc cannot be a full circle
 function arc(turn: number, radius: number): string {
   if (turn === 0) return ''
   const half = `A${radius} ${radius} 0 0 1 `

@@ -1,8 +1,4 @@
-/**
- * Returns the media type of a file without parameters: `Text/HTML; charset=utf-8` → `text/html`.
- * Where no type is told, or one that programs are known to tell wrongly, the extension of the name
- * decides. Returns `application/octet-stream` if neither tells the type.
- */
+/** Returns a type without parameters. The extension decides where no reliable type is told. */
 export function mediaTypeOfFile(name: string, told: string | undefined): string {
   const type = (told?.split(';')[0] ?? '').trim().toLowerCase()
   const isType = type.length <= 127 && /^[a-z0-9][\w!#$&^.+-]*\/[a-z0-9][\w!#$&^.+-]*$/.test(type)
@@ -11,11 +7,8 @@ export function mediaTypeOfFile(name: string, told: string | undefined): string 
   return byName ?? (isType ? type : 'application/octet-stream')
 }
 
-/**
- * Types that browsers and programs tell for files of another type: the types of unknown bytes, of
- * forms and downloads; the container of a format; the program that would open the file; and
- * outdated names.
- */
+// told for files of another type: types of unknown bytes, of forms and downloads; the container of
+// a format; the program that would open the file; outdated names
 const unreliable = new Set(
   (
     'application/octet-stream application/octetstream binary/octet-stream application/binary ' +
@@ -37,7 +30,6 @@ const unreliable = new Set(
 const office = 'application/vnd.openxmlformats-officedocument.'
 const openDocument = 'application/vnd.oasis.opendocument.'
 
-/** The media types, each with the extensions of its files. */
 const extensions = {
   'application/pdf': 'pdf',
   'application/postscript': 'ps eps ai',

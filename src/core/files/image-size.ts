@@ -1,13 +1,9 @@
-/** Width and height in pixels. */
 export interface PixelSize {
   w: number
   h: number
 }
 
-/**
- * Shrinks a size to fit into a box and keeps its ratio: 4000 × 3000 in 600 × 600 → 600 × 450. Never
- * enlarges a size.
- */
+/** Keeps the ratio and never enlarges: 4000 × 3000 in 600 × 600 → 600 × 450 */
 export function shrinkToFit(size: PixelSize, box: PixelSize): PixelSize {
   const scale = Math.min(1, box.w / size.w, box.h / size.h)
   return { w: scaled(size.w, scale), h: scaled(size.h, scale) }

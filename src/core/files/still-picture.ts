@@ -1,9 +1,8 @@
 type Bytes = Uint8Array
 
 /**
- * Returns whether a picture file contains exactly one picture. Animations, files with several pages
- * and photos with a video contain more, so the browser must not reduce them: the reduced copy would
- * contain only the first picture.
+ * Returns false for animations, several pages and photos with a video, of which a reduced copy
+ * would contain only the first picture.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2
@@ -16,10 +15,7 @@ export function isStillPicture(bytes: Bytes): boolean {
   return true
 }
 
-/**
- * Returns whether a picture has parts that could not be seen on white: it is transparent somewhere,
- * and white elsewhere. `pixels` are red, green, blue and opacity of each pixel, from 0 to 255.
- */
+/** Returns whether a picture is transparent somewhere and white elsewhere. */
 export function vanishesOnWhite(pixels: Uint8ClampedArray): boolean {
   let [transparent, visible, white] = [0, 0, 0]
   for (let at = 0; at < pixels.length; at += 4) {
@@ -33,7 +29,7 @@ export function vanishesOnWhite(pixels: Uint8ClampedArray): boolean {
   return transparent > 0.01 * (transparent + visible) && white > 0.01 * visible
 }
 
-/** Counts image descriptors, one per frame. Stops at two. */
+// one image descriptor per frame; stops at two
 function countGifFrames(bytes: Bytes): number {
   const skipBlocks = (from: number) => {
     let at = from
@@ -54,7 +50,7 @@ function countGifFrames(bytes: Bytes): number {
   return frames
 }
 
-/** An animated PNG has the chunk `acTL` before its image data (`IDAT`). */
+// has the chunk `acTL` before its image data
 function isAnimatedPng(bytes: Bytes): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + numberAt(bytes, at, 4, false)) {
     const name = textAt(bytes, at + 4, 4)
@@ -68,12 +64,11 @@ function isAnimatedWebp(bytes: Bytes): boolean {
   return textAt(bytes, 12, 4) === 'VP8X' && ((bytes[20] ?? 0) & 2) !== 0
 }
 
-/** Returns whether an AVIF or HEIC file is an image sequence, according to its major brand. */
+// by the major brand of AVIF and HEIC
 function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
 }
 
-/** Returns whether a HEIC or AVIF file has a box at its top level, such as that of a video. */
 function hasBox(bytes: Bytes, name: string): boolean {
   for (let at = 0; at + 8 <= bytes.length; ) {
     if (textAt(bytes, at + 4, 4) === name) return true
@@ -84,7 +79,7 @@ function hasBox(bytes: Bytes, name: string): boolean {
   return false
 }
 
-/** Phones append the video of a motion photo to its JPEG. An MP4 begins with the box `ftyp`. */
+// Phones append the video of a motion photo to its JPEG. An MP4 begins with the box `ftyp`.
 function hasAppendedVideo(bytes: Bytes): boolean {
   const f = 0x66
   for (let at = bytes.indexOf(f); at >= 0; at = bytes.indexOf(f, at + 1)) {
@@ -95,7 +90,7 @@ function hasAppendedVideo(bytes: Bytes): boolean {
   return false
 }
 
-/** A TIFF has a second page if its first directory points at another one. */
+// the first directory points at another one
 function hasSecondPage(bytes: Bytes, littleEndian: boolean): boolean {
   const first = numberAt(bytes, 4, 4, littleEndian)
   const entries = numberAt(bytes, first, 2, littleEndian)

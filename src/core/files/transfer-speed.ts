@@ -1,14 +1,8 @@
 const windowMilliseconds = 5_000
-/**
- * How many milliseconds a transfer must run before its remaining time is estimated. Earlier
- * estimates would vary too much.
- */
+// earlier estimates would vary too much
 const settlingMilliseconds = 3_000
 
-/**
- * The speed of a transfer over the last five seconds and the estimated remaining time. A value is
- * absent until it can be measured.
- */
+/** Over the last five seconds. Absent until it can be measured. */
 export interface TransferSpeed {
   bytesPerSecond?: number
   secondsLeft?: number
@@ -19,10 +13,7 @@ interface Sample {
   bytes: number
 }
 
-/**
- * Returns a function that measures the speed of one transfer. Call the function with the time in
- * milliseconds, the bytes transferred so far and the total bytes.
- */
+/** Returns the meter of one transfer, to call with the time, the bytes so far and all bytes. */
 export function createSpeedMeter(): (
   at: number,
   bytesDone: number,

@@ -1,4 +1,3 @@
-/** A range of bytes in a file, from `start` to `end`. Both are included and counted from 0. */
 export interface ByteRange {
   start: number
   end: number
@@ -7,13 +6,8 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2).
- * - Returns the range if the header has exactly one: `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`;
- *   `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
- * - Returns `whole` if the header is missing, invalid or longer than 1,000 characters, or has two
- *   to five ranges. The server does not send several ranges in one response.
- * - Returns `unsatisfiable` if the header has more than five ranges, or if none of its ranges
- *   begins within the file.
+ * Parses `Range` (RFC 9110, 14.2). Several ranges are answered with the whole file, more than five
+ * are refused: `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
  */
 export function parseRangeHeader(
   header: string | undefined,
@@ -32,11 +26,6 @@ export function parseRangeHeader(
   return bounds.length === 1 && only ? only : 'whole'
 }
 
-/**
- * Parses the first and last number of a byte range such as `0-9`. Returns undefined if they are
- * invalid. Otherwise returns a function that cuts the range to a file of `size` bytes. That
- * function returns undefined if the file has no byte of the range.
- */
 function boundsOf(
   first: string,
   last: string

@@ -1,15 +1,8 @@
-/**
- * Matches characters that must not be in the file name of a `Content-Disposition` header: those
- * that would break the header, path separators, and controls of the writing direction, which can
- * disguise the extension.
- */
+// what would break the header, path separators, and controls of the writing direction, which can
+// disguise the extension
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}"\\/\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/**
- * Returns the value of the header `Content-Disposition` (RFC 6266) that makes browsers save a file
- * under the name `name`. `'été.pdf'` → `attachment; filename="_t_.pdf";
- * filename*=UTF-8''%C3%A9t%C3%A9.pdf`
- */
+/** RFC 6266: `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf` */
 export function attachmentHeader(name: string): string {
   const clean = name.toWellFormed().replace(unfit, '_')
   const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/[%']/g, '_')

@@ -1,10 +1,6 @@
-/**
- * A violation of a content security policy that a browser has reported. `blocked` and `source` say
- * what was blocked, and in which script.
- */
 export interface CspViolation {
   directive: string
-  /** Host and path of the page whose policy was violated, without query and fragment. */
+  // without query and fragment
   page: string
   blocked: string
   source: string
@@ -16,8 +12,7 @@ const maxLength = 200
 const maxAddressLength = 8192
 
 /**
- * Parses a report about violations of a content security policy, as browsers send it to `report-to`
- * or `report-uri`. Returns the violations without private data, such as the query of an address.
+ * Understands `report-to` and `report-uri`, and drops private data such as the query of an address.
  * Returns undefined if the body contains no report.
  */
 export function parseCspViolations(body: unknown): CspViolation[] | undefined {
@@ -59,12 +54,8 @@ function read(
   ]
 }
 
-/**
- * Returns the host and path of an http or https address, the scheme of any other address, and a
- * keyword such as `inline` unchanged. Returns an empty text for any other value.
- * `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`; `'data:text/html,a'` →
- * `'data:'`
- */
+// `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`, `'data:text/html,a'` →
+// `'data:'`
 function hostAndPath(text: unknown): string {
   if (typeof text !== 'string') return ''
   if (/^[a-z-]{1,40}$/.test(text)) return text

@@ -1,7 +1,4 @@
-/**
- * Returns whether the header `If-None-Match` is `*` or contains the given ETag. A weak ETag
- * (`W/"a"`) counts as equal to the strong one (`"a"`).
- */
+/** A weak ETag (`W/"a"`) counts as equal to the strong one (`"a"`). */
 export function includesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')
   return (
@@ -10,10 +7,8 @@ export function includesEtag(ifNoneMatch: string | undefined, etag: string): boo
 }
 
 /**
- * Returns the versions that the ETags of a header `If-Match` name, or undefined for `*`, which
- * accepts any version. `'"7"'` → `[7]`, `'W/"7", "8-gzip"'` → `[7, 8]`. A proxy that compresses a
- * response weakens its ETag or appends the name of the encoding, so both are ignored. An ETag that
- * no version has, such as `"a"`, names none.
+ * Returns the versions that `If-Match` names, or undefined for `*`: `'W/"7", "8-gzip"'` → `[7, 8]`.
+ * A proxy that compresses weakens an ETag or appends the encoding.
  */
 export function etagVersions(ifMatch: string): number[] | undefined | 'malformed' {
   if (ifMatch.trim() === '*') return undefined

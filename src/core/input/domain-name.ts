@@ -3,15 +3,9 @@ import type { Fault } from './validators.ts'
 const maxLength = 253
 const maxLabelLength = 63
 
-/**
- * A function that tells whether a label of a domain name is an existing top-level domain: `fr`,
- * `com`, `xn--p1ai`.
- */
 export type IsTopLevel = (label: string) => boolean
 
-/**
- * Returns whether a text is a domain name, such as `docs.acme.fr`. Returns false for `localhost`.
- */
+/** Refuses `localhost`. */
 export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
   if (text.length > maxLength) return false
   const labels = text.toLowerCase().split('.')
@@ -19,10 +13,7 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
   return labels.length > 1 && labels.every(isLabel) && isTopLevel(last)
 }
 
-/**
- * Returns whether a text is a domain name that matches `pattern`. A `*` in the pattern stands for
- * one label: `docs.acme.fr` matches `*.acme.fr`.
- */
+/** A `*` in the pattern stands for one label: `docs.acme.fr` matches `*.acme.fr`. */
 export function matchesDomainPattern(
   text: string,
   pattern: string,
@@ -37,26 +28,19 @@ export function matchesDomainPattern(
   )
 }
 
-/** Returns whether a text is a wildcard domain such as `*.acme.fr`: only its first label is `*`. */
 export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean {
   // the name must still fit when a label takes the place of the star
   return text.startsWith('*.') && isDomainName(`a.${text.slice(2)}`, isTopLevel)
 }
 
-/**
- * Returns whether a partly typed text can become a domain name that begins with `requiredStart`:
- * `doc` with `docs.` → true
- */
+/** Whether a partly typed text can still begin with `requiredStart`: `doc` with `docs.` → true */
 export function canBecomeDomain(text: string, requiredStart: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), requiredStart.toLowerCase()]
   if (!typed.startsWith(wanted.slice(0, typed.length))) return false
   return typed.split('.').every(label => label === '' || isLabelStart(label))
 }
 
-/**
- * Returns the host in a typed or pasted text, in lower case and in ASCII: ` https://Dépôt.fr/` →
- * `xn--dpt-1caq.fr`
- */
+/** Returns lower case and ASCII: ` https://Dépôt.fr/` → `xn--dpt-1caq.fr` */
 export function normalizeTypedHost(text: string): string {
   const [name = ''] = text
     .trim()
@@ -67,10 +51,7 @@ export function normalizeTypedHost(text: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host
 }
 
-/**
- * Returns the rule that a host breaks, or undefined. Accepts domain names, wildcard domains and an
- * empty text.
- */
+/** Accepts domain names, wildcard domains and an empty text. */
 export function hostFault(host: string, isTopLevel: IsTopLevel): Fault | undefined {
   if (host === '') return undefined
   if (host.length > maxLength) return { rule: 'max', limit: maxLength }

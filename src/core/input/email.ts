@@ -1,13 +1,9 @@
-/**
- * The maximum length of a text that is parsed as an e-mail, in UTF-16 code units. It is longer than
- * any valid e-mail, to allow for blanks at both ends and decomposed letters.
- */
+// longer than any valid e-mail, for blanks at both ends and decomposed letters
 const maxTypedLength = 2048
 
 /**
- * Returns the canonical form of an e-mail, or undefined for an invalid e-mail. Keys, hashes and
- * searches use this form. Letters outside ASCII are allowed in the domain only.
- * `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`; `'Jörg@example.com'` → `undefined`
+ * The form of keys, hashes and searches: `'Jorg.M+a@Exämple.com'` →
+ * `'jorg.m+a@xn--exmple-cua.com'`. Letters outside ASCII are allowed in the domain only.
  */
 export function canonicalEmail(text: string): string | undefined {
   // the URL parser takes seconds to normalize a long name
@@ -22,10 +18,7 @@ export function canonicalEmail(text: string): string | undefined {
   return email.length <= 254 ? email : undefined
 }
 
-/**
- * Removes blanks at both ends. Does not use a regular expression, because that would take quadratic
- * time if the text contains many blanks in a row.
- */
+// a regular expression would take quadratic time for many blanks in a row
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
   let start = 0
@@ -35,22 +28,14 @@ function trimBlanks(text: string): string {
   return text.slice(start, end)
 }
 
-/**
- * Returns the part of an e-mail before the `@` in lower case, or undefined if that part is invalid.
- * Refuses a part in quotes, because it may contain a colon. The key derivation uses a colon to
- * separate e-mail and password.
- */
+// no quoted part: a colon in it would end the e-mail in the key derivation
 function canonicalLocal(text: string): string | undefined {
   if (text.length > 64) return undefined
   if (!/^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(text)) return undefined
   return text.replace(/[A-Z]/g, letter => String.fromCharCode(letter.charCodeAt(0) + 32))
 }
 
-/**
- * Returns the ASCII form (IDNA) of `text`, the part of an e-mail after the `@`. Returns undefined
- * if that part is not a valid domain. Checks the characters first, because the URL parser decodes
- * `%61` and drops `user@`.
- */
+// characters first, because the URL parser decodes `%61` and drops `user@`
 function canonicalDomain(text: string): string | undefined {
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
   if (!URL.canParse(`http://${text}`)) return undefined

@@ -7,20 +7,13 @@ const signs = {
   fr: { decimal: ',', group: '\u00a0' }
 } as const
 
-/**
- * A limit as people type it. `limit` is `null` (no limit) for an empty text and for a text with a
- * problem. `problem` is `numeric` if the text is not a number, and `integer` if it has a fraction
- * but must be a whole number.
- */
+/** `limit` is `null` for no limit and for a text with a problem. */
 export interface TypedLimit {
   limit: number | null
   problem?: 'numeric' | 'integer'
 }
 
-/**
- * Parses a limit on the number of deposits and verifications as people type it, in any language:
- * `'1,000'`, `'1.000'` and `'1k'` → 1000, `'-3'` → 0. Refuses `'1.5'`, but not `'1.5k'`.
- */
+/** In any language: `'1,000'`, `'1.000'` and `'1k'` → 1000, `'-3'` → 0. Refuses `'1.5'`. */
 export function parseRequestLimit(text: string): TypedLimit {
   const [typed, unit] = splitUnit(text)
   const factor = requestUnits.find(([name]) => name.test(unit))?.[1]
@@ -28,10 +21,7 @@ export function parseRequestLimit(text: string): TypedLimit {
   return toLimit(typed + unit, number, factor, 'integer')
 }
 
-/**
- * Parses a storage limit as people type it and returns bytes. A number without a unit is in
- * gigabytes: `'1.5'` → 1500000000, `'500 MB'` → 500000000, `'2 To'` → 2000000000000, `'-3'` → 0.
- */
+/** Gigabytes without a unit: `'1.5'` → 1500000000, `'2 To'` → 2000000000000 */
 export function parseStorageLimit(text: string, locale: FormatLocale): TypedLimit {
   const [typed, unit] = splitUnit(text)
   const factor = unit === '' ? bytesPerGigabyte : bytesPerUnit(unit)
@@ -40,18 +30,11 @@ export function parseStorageLimit(text: string, locale: FormatLocale): TypedLimi
   return toLimit(typed + unit, readNumber(typed, isDecimal), factor, 'whole bytes')
 }
 
-/**
- * Formats a limit on the number of deposits and verifications for an input field: 1000 → `'1,000'`,
- * `null` (no limit) → `''`. `parseRequestLimit` parses the result.
- */
 export function formatRequestLimitInput(limit: number | null, locale: FormatLocale): string {
   return limit === null ? '' : grouped(limit, locale)
 }
 
-/**
- * Formats a storage limit in bytes as gigabytes for an input field: 1500000000 → `'1.5'`, `null`
- * (no limit) → `''`. `parseStorageLimit` parses the result.
- */
+/** In gigabytes, as `parseStorageLimit` takes them: 1500000000 → `'1.5'` */
 export function formatStorageLimitInput(bytes: number | null, locale: FormatLocale): string {
   if (bytes === null) return ''
   const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
@@ -69,7 +52,7 @@ function grouped(value: number, locale: FormatLocale): string {
   return format.format(value).replaceAll(',', signs[locale].group)
 }
 
-/** Splits a typed text before its first letter: `'500 MB'` → `['500', 'mb']` */
+// `'500 MB'` → `['500', 'mb']`
 function splitUnit(text: string): [number: string, unit: string] {
   // also turns no-break spaces and full-width digits into the usual ones
   const plain = text.normalize('NFKC').replace(/[−‐–]/g, '-').trim()
@@ -84,26 +67,20 @@ const requestUnits: readonly [RegExp, number][] = [
   [/^(?:m|millions?)$/, 1_000_000]
 ]
 
-/** Returns the bytes of a unit in English or French: `mb`, `mo`, `m` → 1000000, `mib` → 1048576 */
 function bytesPerUnit(unit: string): number | undefined {
   const [, prefix, binary] = /^([kmgtp]?)(i?)(?:b|o|bytes?|octets?)?$/.exec(unit) ?? []
   if (prefix === undefined || (prefix === '' && binary)) return undefined
   return (binary ? 1024 : 1000) ** ' kmgtp'.indexOf(prefix || ' ')
 }
 
-/** A typed number without its separators. `fraction` has the digits after the decimal sign. */
 interface TypedNumber {
   isNegative: boolean
   whole: string
   fraction: string
 }
 
-/**
- * Reads a number with or without thousands separators, which are blanks, apostrophes, commas or
- * points. Returns `null` if the text is not a number. Where the text has a single comma or point,
- * `isDecimal(sign, isThousands)` tells whether it is the decimal sign; `isThousands` means that it
- * could separate thousands.
- */
+// thousands are separated by blanks, apostrophes, commas or points; `isDecimal` decides a single
+// comma or point
 function readNumber(
   text: string,
   isDecimal: (sign: string, isThousands: boolean) => boolean
@@ -123,7 +100,6 @@ function readNumber(
   return { isNegative: text.startsWith('-'), whole: head.replace(/\D/g, ''), fraction }
 }
 
-/** Returns whether a text is a number whose thousands are separated, such as `1 000` or `1.000`. */
 function isGrouped(text: string): boolean {
   return /^[1-9]\d{0,2}(?:([ .,'’])\d{3})(?:\1\d{3})*$/.test(text)
 }

@@ -3,18 +3,12 @@ import type { Fault } from './validators.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
-/**
- * The maximum length of a password before it is normalized, in UTF-16 code units. A longer password
- * can be refused without normalizing it. NFKC turns at most two code units into one byte (U+1D400
- * into `A`), so the result would have far more than `maxPasswordBytes` bytes. Two code units per
- * byte would be enough; four leave a margin.
- */
+// NFKC turns at most two code units into one byte (U+1D400 into `A`); four leave a margin
 const maxTypedLength = 4 * maxPasswordBytes
 
 /**
- * Normalizes a password to NFKC, so that é is the same whether it is typed as one character or as
- * two. Keeps blanks and capital letters. Returns undefined for more than 1,024 bytes, and for a
- * lone surrogate, which UTF-8 cannot represent.
+ * Returns NFKC, so that é is the same typed as one character or two, or undefined for more than
+ * 1,024 bytes or a lone surrogate.
  */
 export function normalizePassword(password: string): string | undefined {
   if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
@@ -22,11 +16,7 @@ export function normalizePassword(password: string): string | undefined {
   return toUtf8(normalized).length <= maxPasswordBytes ? normalized : undefined
 }
 
-/**
- * Returns the first rule that a new password breaks, or undefined if it breaks none. Sign-in does
- * not check the minimum length, so existing shorter passwords keep working.
- * `'short'` → `{ rule: 'min', limit: 12 }`
- */
+/** Sign-in does not check the minimum length, so shorter passwords from before keep working. */
 export function newPasswordFault(password: string): Fault | undefined {
   // a later Unicode may normalize unassigned characters differently, which would give another key
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
@@ -40,10 +30,9 @@ export function newPasswordFault(password: string): Fault | undefined {
   return undefined
 }
 
-/** How hard a password is to guess, from 0 (very easy) to 4 (very hard). */
+// from very easy to very hard to guess
 export type PasswordStrength = 0 | 1 | 2 | 3 | 4
 
-/** The minimum strength of a new password. */
 export const minPasswordStrength: PasswordStrength = 3
 
 interface PasswordContext {
@@ -54,9 +43,8 @@ interface PasswordContext {
 }
 
 /**
- * Returns the words that an attacker would try first to guess a person's password, in lower case:
- * e-mail, name, company, host and their parts. `'ada.king@example.com'` → `['ada.king@example.com',
- * 'ada', 'king', 'example', …]`
+ * Returns what an attacker would try first, in lower case: `'ada.king@example.com'` →
+ * `['ada.king@example.com', 'ada', 'king', 'example', …]`
  */
 export function guessableWords(around: PasswordContext): string[] {
   const texts = Object.values(around).map(text => text.normalize('NFKC').toLowerCase())

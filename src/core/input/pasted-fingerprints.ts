@@ -1,36 +1,28 @@
 import { fromBase64Url, toHex } from '../bytes.ts'
 
-/**
- * A SHA-256 that a person pasted, as 64 lower-case hex digits. `name` is the file name that stands
- * beside it in the pasted text, or undefined if there is none.
- */
+/** `name` is the file name beside the fingerprint. */
 export interface NamedFingerprint {
   sha256: string
   name: string | undefined
 }
 
-/** A line of pasted text with a digest that is not a SHA-256. */
 export interface OtherDigest {
-  /** Number of the line; the first line is 1. */
+  // from 1
   line: number
-  /** Name of the algorithm, as far as the line or the length of the digest tells it. */
   algorithm: string | undefined
-  /** Number of hex digits. */
   digits: number
 }
 
-/** What a pasted text contains. */
 export interface PastedFingerprints {
   found: NamedFingerprint[]
   others: OtherDigest[]
-  /** Numbers of the lines that have no digest and are not blank. */
+  // neither digest nor blank
   skipped: number[]
 }
 
 /**
- * Finds the fingerprints in whatever text a person pastes: a fingerprint in hex or base64, a
- * checksum list, or what `certutil`, `Get-FileHash` or OpenSSL print. Lines without a SHA-256 do
- * not hinder the others.
+ * Reads hex or base64, checksum lists, and what `certutil`, `Get-FileHash` and OpenSSL print. Lines
+ * without a SHA-256 do not hinder the others.
  */
 export function findFingerprints(text: string): PastedFingerprints {
   // a colon or backslash at the end says that the digest goes on in the next line
@@ -53,10 +45,10 @@ export function findFingerprints(text: string): PastedFingerprints {
   return found
 }
 
-/** Far more than the longest list that one verification takes. */
+// far more than one verification takes
 const maxLength = 500_000
 
-/** Marks that are not seen and come along when text is copied: joiners, soft hyphens, a BOM. */
+// come along when text is copied: joiners, soft hyphens, a BOM
 const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
 function findInLines(text: string): PastedFingerprints {
@@ -96,13 +88,10 @@ function readLine(line: string): Digest[] {
     : [digest]
 }
 
-/**
- * Hex digits in pairs with a colon, blank, comma, point or hyphen between them, or in one run. Each
- * pair may begin with `0x` or `\x`.
- */
+// in one run, or in pairs with a colon, blank, comma, point or hyphen between
 const digits =
   /(?<![0-9a-z])(?:(?:0x|\\x)?[0-9a-f]{2}(?:[ :.,;-]{1,2}(?:0x|\\x)?[0-9a-f]{2})+|(?:\\x[0-9a-f]{2})+|(?:0x)?[0-9a-f]+)(?![0-9a-z])/gi
-/** No digest has fewer digits. Also shorter words consist of the digits from 0 to f. */
+// no digest has fewer; shorter words also consist of 0 to f
 const leastDigits = 32
 
 function findDigests(line: string): { digest: Digest; at: number; end: number }[] {
@@ -129,7 +118,6 @@ const algorithms: Record<number, string | undefined> = {
 const algorithmNames =
   /(?<![0-9a-z])(?:MD5|SHA-?1|SHA3-\d{3}|SHA-?512\/256|SHA-?(?:224|384|512)|BLAKE\w*|RIPEMD-?\d*|SM3)/gi
 
-/** Returns the algorithm that the words before a digest name, unless it is SHA-256 or unknown. */
 function otherAlgorithm(before: string): string | undefined {
   const named = [...before.matchAll(algorithmNames)].find(({ 0: name, index }) =>
     /^(?: ?\(.*\))?[\s:="'|]*$/.test(before.slice(index + name.length))
@@ -137,7 +125,7 @@ function otherAlgorithm(before: string): string | undefined {
   return named?.[0].toUpperCase().replace(/^SHA-?(?=[1-9])(?!3-)/, 'SHA-')
 }
 
-/** Reads hex digits in equal groups: `1176 1331 …`, `sha256: 1176-1331-…` */
+// `1176 1331 …`, `sha256: 1176-1331-…`
 function readGroups(line: string): string | undefined {
   const groups = [
     ...line.matchAll(/(?<![0-9a-z])[0-9a-f]+(?:[ :._-]{1,2}[0-9a-f]+){3,15}(?![0-9a-z])/gi)
@@ -152,7 +140,7 @@ function readGroups(line: string): string | undefined {
 
 const prefix = /^["'<]?sha-?256\W{1,3}/i
 
-/** Reads a line that is a digest in base64, or has one after `sha256-`, `SHA-256=` or the like. */
+// bare, or after `sha256-`, `SHA-256=` or the like
 function readBase64(line: string): string | undefined {
   const pattern = /(?:^|sha-?256\W{1,3})([\w+/-]{43})=?(?=$|[\s"':;,>])/i
   const body = pattern.exec(line.replace(/\s+/g, ' '))?.[1]
@@ -165,7 +153,6 @@ function readBase64(line: string): string | undefined {
   }
 }
 
-/** Returns the file name after a digest in its line, or in the column before it. */
 function nameBeside(before: string, after: string): string | undefined {
   const isUnfinished = /^[\s"',;|)\]}>`*]*$/.test(after)
   const name = isUnfinished ? before.split(/[\t,;|]|: /).findLast(cell => /\w/.test(cell)) : after
@@ -174,10 +161,7 @@ function nameBeside(before: string, after: string): string | undefined {
   return isFile ? bare : undefined
 }
 
-/**
- * Decodes `\n`, `\r` and `\\` in a file name of a checksum list. `sha256sum` begins a line with a
- * backslash if the name in it is escaped.
- */
+// `sha256sum` begins a line with a backslash if the name in it is escaped
 function unescapeName(name: string): string {
   const meant: Record<string, string> = { n: '\n', r: '\r', '\\': '\\' }
   return name.replace(/\\([nr\\])/g, (whole, sign: string) => meant[sign] ?? whole)

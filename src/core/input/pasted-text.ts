@@ -1,16 +1,10 @@
 import { canonicalEmail } from './email.ts'
 
-/**
- * Blanks, and marks that nobody sees: zero-width characters, marks and embeddings of a writing
- * direction, soft hyphens, byte order marks.
- */
+// zero-width characters, marks and embeddings of a writing direction, soft hyphens, byte order
+// marks
 const invisible = /[\s\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/
 
-/**
- * Removes blanks and invisible marks at both ends, which come along when people copy a text. Does
- * not search with one regular expression, because that would take quadratic time if the text
- * contains many blanks in a row.
- */
+// one regular expression would take quadratic time for many blanks in a row
 export function trimInvisible(text: string): string {
   let start = 0
   let end = text.length
@@ -19,11 +13,7 @@ export function trimInvisible(text: string): string {
   return text.slice(start, end)
 }
 
-/**
- * Returns the canonical e-mail that a cell or a pasted text contains, or undefined if it contains
- * anything else. Understands links and mailboxes: `mailto:iris@example.com`,
- * `Iris Vale <iris@example.com>`.
- */
+/** Understands `mailto:iris@example.com` and `Iris Vale <iris@example.com>`. */
 export function readPastedEmail(text: string): string | undefined {
   const typed = trimInvisible(text)
   const inner = typed.endsWith('>') ? typed.slice(typed.lastIndexOf('<') + 1, -1) : typed

@@ -1,7 +1,4 @@
-/**
- * All public top-level domains as of 2026-11. The list has 10 kB, so only pages with a form for
- * domain names load it.
- */
+/** As of 2026-11. It has 10 kB, so only pages with a form for domain names load it. */
 export const topLevelDomains: ReadonlySet<string> = new Set(
   `
 aaa aarp abarth abb abbott abbvie abc able abogado abudhabi ac academy accenture accountant

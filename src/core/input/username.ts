@@ -1,17 +1,12 @@
 import { hasDirectionControls, hasVisibleCharacter } from '../text/visible-text.ts'
 import { type Fault, matches, maxLength, required } from './validators.ts'
 
-/** The maximum length of a username in UTF-16 code units. Blanks at both ends do not count. */
 export const maxUsernameLength = 80
 
 const isShortEnough = maxLength(maxUsernameLength)
 const hasNoControls = matches(/^\P{Cc}*$/u, 'regex')
 
-/**
- * Returns the rule that a username breaks, or undefined if it breaks none. Gives the same result as
- * the schema `Username` of the API contract. It exists for pages that do not load zod, the library
- * of that schema. `'  '` → `{ rule: 'required' }`
- */
+/** Gives the same result as the schema `Username`, for pages that do not load zod. */
 export function usernameFault(typed: string): Fault | undefined {
   const name = typed.trim()
   const fault = required(name) ?? isShortEnough(name)

@@ -1,9 +1,6 @@
 import { fromBase64Url, fromUtf8 } from '../bytes.ts'
 
-/**
- * Returns the payload of a session token without verifying the signature, because a browser does
- * not have the key. Returns undefined if the token's second part is not a JSON object.
- */
+/** Does not verify the signature, because a browser does not have the key. */
 export function decodeTokenPayload(token: string): Record<string, unknown> | undefined {
   const segment = token.split('.')[1]
   if (!segment) return undefined
@@ -16,20 +13,14 @@ export function decodeTokenPayload(token: string): Record<string, unknown> | und
   }
 }
 
-/**
- * Returns the expiry time of a session token in seconds since 1970, or undefined if the token has
- * none.
- */
 export function readTokenExpirySeconds(token: string): number | undefined {
   const exp = decodeTokenPayload(token)?.['exp']
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }
 
 /**
- * Returns how many seconds this device's clock is ahead of the server's clock. Negative if it is
- * behind. `nowMs` is the device's time in milliseconds when the session token arrived from the
- * server. Returns 0 for a difference of at most 10 seconds, and for a token without a time of
- * issue.
+ * Returns how far this device's clock is ahead, 0 up to 10 seconds. `nowMs` is when the token
+ * arrived.
  */
 export function secondsAheadOfServer(token: string, nowMs: number): number {
   const iat = decodeTokenPayload(token)?.['iat']
@@ -38,11 +29,7 @@ export function secondsAheadOfServer(token: string, nowMs: number): number {
   return Math.abs(ahead) > 10 ? ahead : 0
 }
 
-/**
- * Returns whether a session token is valid for more than one second from `nowMs`, long enough for a
- * call. `expSeconds` is the token's time of expiry in seconds, and `nowMs` the current time in
- * milliseconds.
- */
+/** Whether a token lasts at least another second, long enough for a call. */
 export function isTokenUsable(expSeconds: number, nowMs: number): boolean {
   return expSeconds * 1000 - nowMs > 1000
 }

@@ -3,41 +3,28 @@ import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../byt
 import { isActiveKdf, type KdfId, kdfParameters } from './kdf.ts'
 
 /**
- * What a challenge may be signed for.
- * - `login`: a sign-in.
- * - `signup`: a sign-up, the setup of the first operator, or a step that a mailed link starts: the
- *   confirmation of a sign-up, the activation of an account or the reset of a password.
- * - `rekey`: a change of password or e-mail, or the deletion of the account.
- * - `confirm`: a repeated check of the password before a sensitive call.
+ * `signup` is also the first operator's, and that of mailed links. `rekey` changes password or
+ * e-mail, or deletes the account. `confirm` comes before a sensitive call.
  */
 export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
 
-/** Lifetime of a challenge in seconds. */
 export const challengeLifetimeSeconds = 120
 
-/**
- * The content of a challenge. `iat` and `exp` are the times of its issue and expiry, in seconds
- * since 1970.
- */
 export interface ChallengePayload {
-  /** Host name for which the challenge is valid, without port. */
   aud: string
-  /** Hash of the e-mail for which the challenge is valid, made by `emailHash`. */
+  /** Made by `emailHash`. */
   eh: string
-  /** A random number of 16 bytes in base64url. The server accepts each number once. */
+  // 16 random bytes, accepted once
   n: string
   iat: number
   exp: number
   kdf: string
-  /** Id of the secret key with which the server has computed the MAC of the challenge. */
+  // id of the server's key
   mk: string
 }
 
-/**
- * The format of each field of a challenge's payload. Written by hand, because zod would make the
- * script of the web worker that derives keys a third larger.
- */
+// by hand, because zod would make the worker that derives keys a third larger
 const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   aud: /^[a-z0-9.-]{1,253}$/,
   eh: /^[\w-]{42}[AEIMQUYcgkosw048]$/,
@@ -48,15 +35,15 @@ const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   mk: /^[\w-]{1,32}$/
 }
 
-/** A parsed challenge: a text from the server that a browser signs to prove that it has a key. */
+/** A text from the server that a browser signs to prove that it has a key. */
 export interface Challenge {
   payload: ChallengePayload
-  /** The bytes that the challenge's MAC covers: everything before the last dot. */
+  // everything before the last dot
   signed: Bytes
   mac: Bytes
 }
 
-/** Thrown for a challenge that a browser must not sign. `reason` says which check failed. */
+/** Thrown for a challenge that a browser must not sign. */
 export class ChallengeError extends Error {
   readonly reason: 'form' | 'host' | 'email' | 'lifetime' | 'kdf'
 
@@ -67,10 +54,7 @@ export class ChallengeError extends Error {
   }
 }
 
-/**
- * Returns a challenge as text: `login.v1.<payload>.<mac>`. Only the server calls it, because `mac`
- * needs a secret key.
- */
+/** `login.v1.<payload>.<mac>` */
 export function formatChallenge(
   purpose: ChallengePurpose,
   payload: ChallengePayload,
@@ -82,10 +66,7 @@ export function formatChallenge(
   return challenge
 }
 
-/**
- * Parses a challenge. Returns undefined if it is malformed or for another purpose. Does not check
- * the MAC, the host, the e-mail or the time.
- */
+/** Does not check the MAC, the host, the e-mail or the time. */
 export function parseChallenge(text: string, purpose: ChallengePurpose): Challenge | undefined {
   const match = /^(login|signup|rekey|confirm)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
   if (!match || match[1] !== purpose) return undefined
@@ -114,24 +95,17 @@ function hasForm(name: string, member: unknown): boolean {
   return typeof member === 'string' && form.test(member)
 }
 
-/** A challenge, and the purpose, host and e-mail that it must be valid for. */
 export interface ChallengeExpectation {
   challenge: string
   purpose: ChallengePurpose
-  /**
-   * Host name of the page, from `location.hostname`. A person's key is the same on every host, so a
-   * challenge for another host must not be signed.
-   */
+  /** From `location.hostname`: a key is the same on every host, so other hosts are refused. */
   host: string
-  /** E-mail of the person in canonical form. */
   email: string
 }
 
 /**
- * Checks a challenge before a browser signs it. Returns the bytes to sign and the id of the key
- * derivation. Throws a `ChallengeError` if the host, e-mail, purpose, lifetime or key derivation is
- * not acceptable. Does not check whether the challenge has expired, because the browser's clock may
- * be wrong.
+ * Returns the bytes to sign and the key derivation, or throws a `ChallengeError`. The browser's
+ * clock may be wrong, so expiry is not checked.
  */
 export function checkChallengeBeforeSigning(
   { challenge, purpose, host, email }: ChallengeExpectation,
@@ -146,27 +120,17 @@ export function checkChallengeBeforeSigning(
   return { bytes: toUtf8(challenge), kdf: payload.kdf }
 }
 
-/**
- * Returns the SHA-256 of an e-mail in base64url. `email` must already be in the form that
- * `canonicalEmail` returns.
- */
+/** `email` must be canonical. */
 export function emailHash(email: string): string {
   return toBase64Url(sha256(toUtf8(email)))
 }
 
-/**
- * Returns `<challenge>.<signature>`, the value of the API field `challenge_response`. `signature`
- * is the ES256 signature of the challenge: `r` and `s`, 64 bytes.
- */
+/** `<challenge>.<signature>`: ES256, `r` and `s`, 64 bytes. */
 export function formatChallengeResponse(challenge: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('challenge: signature is not 64 bytes')
   return `${challenge}.${toBase64Url(signature)}`
 }
 
-/**
- * Splits a `challenge_response` into challenge and signature. Returns undefined if the signature is
- * not 64 bytes in base64url.
- */
 export function splitChallengeResponse(
   text: string
 ): { challenge: string; signature: Bytes } | undefined {

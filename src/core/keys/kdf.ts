@@ -5,10 +5,7 @@ import { canonicalEmail } from '../input/email.ts'
 import { normalizePassword } from '../input/password.ts'
 
 interface Kdf {
-  /**
-   * Whether browsers may sign with keys of this derivation (`active`) or may not any more
-   * (`retired`). Some accounts may still have keys of a retired derivation.
-   */
+  // accounts may still have keys of a retired derivation
   status: 'active' | 'retired'
   salt: string
   memoryKib: number
@@ -18,9 +15,8 @@ interface Kdf {
 }
 
 /**
- * The parameters for deriving a key from a password, by id. They are part of the code, because a
- * malicious server could send weak ones. Never change an entry: accounts that use it could no
- * longer sign in. Add a new id instead.
+ * In the code, because a malicious server could send weak ones. Never change an entry: accounts
+ * that use it could no longer sign in. Add a new id instead.
  */
 export const kdfParameters = {
   a1: {
@@ -35,7 +31,6 @@ export const kdfParameters = {
   }
 } as const satisfies Record<string, Kdf>
 
-/** Id of one of the key derivations in `kdfParameters`. */
 export type KdfId = keyof typeof kdfParameters
 
 export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {
@@ -43,16 +38,10 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
   salt: Bytes
 }
 
-/**
- * A function that computes Argon2id (version 0x13) without a secret or associated data. There are
- * several implementations: in hash-wasm, in noble and in Node.
- */
+/** Argon2id 0x13 without secret or associated data: hash-wasm's, noble's or Node's. */
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 
-/**
- * The parameters of the curve P-256 (FIPS 186-5). They are listed here because the P-256 object of
- * noble would make the script larger: it also contains code to sign and verify.
- */
+// FIPS 186-5; noble's own object would make the script larger by code to sign and verify
 const p256 = {
   p: 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn,
   n: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
@@ -64,17 +53,13 @@ const p256 = {
 }
 const Point = weierstrass(p256)
 
-/**
- * A P-256 key pair: private key `d` and public point `x`, `y`, 32 bytes each. The caller overwrites
- * `d` after use.
- */
+/** 32 bytes each. The caller overwrites `d` after use. */
 export interface DerivedKeyPair {
   d: Uint8Array
   x: Uint8Array
   y: Uint8Array
 }
 
-/** Returns whether browsers may sign with keys of the key derivation `id`. */
 export function isActiveKdf(
   id: string,
   table: Record<string, Pick<Kdf, 'status'>> = kdfParameters
@@ -82,10 +67,7 @@ export function isActiveKdf(
   return Object.hasOwn(table, id) && table[id]?.status === 'active'
 }
 
-/**
- * Derives the key pair of an e-mail and a password. The result is the same in every browser and on
- * every host.
- */
+/** The result is the same in every browser and on every host. */
 export async function deriveKeyPair(
   id: KdfId,
   email: string,
@@ -114,9 +96,8 @@ export async function deriveKeyPair(
 }
 
 /**
- * Returns the Argon2id input `<canonical e-mail>:<NFKC password>`. The e-mail gives people with the
- * same password different keys. A canonical e-mail contains no colon, so no two pairs give the same
- * input.
+ * The e-mail gives people with the same password different keys. It contains no colon when
+ * canonical, so no two pairs give the same input.
  */
 export function kdfInput(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
@@ -126,11 +107,7 @@ export function kdfInput(email: string, password: string): Bytes {
   return concatBytes(toUtf8(`${canonical}:`), toUtf8(normalized))
 }
 
-/**
- * Turns the 48 bytes that Argon2id returns (`okm`, output keying material) into a P-256 private
- * key. The key is the number `(okm mod (n - 1)) + 1` in big-endian, where `n` is the order of
- * P-256.
- */
+/** `(okm mod (n - 1)) + 1`, big-endian, where `n` is the order of P-256. */
 export function privateKeyFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
   return mapHashToField(okm, p256.n)

@@ -1,7 +1,4 @@
-/**
- * Returns the link for a company's contact if it is an e-mail or an `https:` address, else
- * undefined: `'help@acme.fr'` → `'mailto:help@acme.fr'`
- */
+/** `'help@acme.fr'` → `'mailto:help@acme.fr'`. Other contacts than e-mails and https have none. */
 export function contactLink(contact: string | undefined): string | undefined {
   if (contact === undefined || /[\s<>]/.test(contact)) return undefined
   if (/^https:\/\//.test(contact)) return URL.parse(contact)?.href

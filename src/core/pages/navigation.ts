@@ -1,10 +1,6 @@
-/** Where a link leads: to a page of this site (`page`) or to another site (`away`). */
 export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
-/**
- * Returns where a link to the address `to` on the page `from` leads. With `external`, `to` may be an
- * http or https address of another site. Throws for any other address outside this site.
- */
+/** Throws for an address outside this site, unless `external` allows http and https. */
 export function resolveLink(to: string, from: string, { external = false } = {}): LinkDestination {
   const url = new URL(to, from)
   if (url.origin === new URL(from).origin) return { kind: 'page', href: url.href }

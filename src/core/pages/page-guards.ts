@@ -1,8 +1,4 @@
-/**
- * The guards that a page can have. A guard redirects visitors who cannot use the page. `admin`
- * admits administrators of a company and operators. Guards do not protect the data of a page; the
- * API does.
- */
+/** Guards redirect visitors who cannot use the page. The API protects the data. */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const
 export type GuardName = (typeof guardNames)[number]
 
@@ -12,19 +8,13 @@ export function isGuardName(name: unknown): name is GuardName {
 
 export interface Visitor {
   isSignedIn: boolean
-  /** Whether the visitor is signed in and the e-mail is not confirmed yet. */
   isPending: boolean
-  /** Undefined until the permissions are loaded. */
+  // undefined until they are loaded
   permissions: readonly string[] | undefined
 }
 
 /**
- * Returns what a page's guard does with a visitor.
- * - `stay`: shows the page.
- * - `sign-in`: opens the sign-in.
- * - `confirm`: opens the page that asks to confirm the e-mail.
- * - `go-on`: opens the page that follows a sign-in, because the visitor is signed in already.
- * - `leave`: opens another page, because the visitor lacks the permission.
+ * `confirm` asks to confirm the e-mail, `go-on` follows a sign-in, `leave` lacks the permission.
  */
 export function checkGuard(
   guard: GuardName,

@@ -1,32 +1,21 @@
 import type { GuardName } from './page-guards.ts'
 
-/** A page of the site and its rules. */
 export interface PageEntry {
-  /**
-   * Path of the page below the locale. A parameter in braces stands for any segment:
-   * `/admin/{company}`.
-   */
+  // `/admin/{company}`: a parameter in braces stands for any segment
   path: string
   guard: GuardName
-  /**
-   * The maximum weight in kB of the scripts that the page loads, compressed with brotli. A test
-   * checks it.
-   */
+  // kB with brotli
   scriptBudget: number
-  /** Whether search engines may list the page. If so, the page needs a description. */
+  /** For search engines. Such a page needs a description. */
   isListed: boolean
-  /**
-   * Whether people may return to the page after a sign-in, that is, whether the query parameter
-   * `redirect` may name it.
-   */
+  /** Whether the parameter `redirect` may name the page. */
   isReturnable: boolean
 }
 
 const parameters = /\{(\w+)\}/g
 
 /**
- * All pages by name. Each has a file below `src/pages/[locale]`. The server does not start if a
- * page has no file in that folder, or if a file in that folder belongs to no page.
+ * The server does not start if a page has no file below `src/pages/[locale]`, or a file no page.
  */
 export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
@@ -67,7 +56,6 @@ export const pages = {
   docsErrors: page('/docs/errors', 'none', 20, 'listed', 'returnable')
 }
 
-/** The page that the server shows for an unknown address. */
 export const notFoundPage: PageEntry = page('/404', 'none', 20)
 
 export type PageName = keyof typeof pages
@@ -76,23 +64,16 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never
 
-/** The segment that stands for every parameter in the paths that `renderedPathOf` returns. */
 const anySegment = '-'
 
 const table = Object.values<PageEntry>(pages).map(page => ({ page, pattern: patternOf(page) }))
 
-/**
- * Returns the page to which a path without the locale belongs, or undefined for an unknown path:
- * `/admin/7/groups` → the page `/admin/{company}/groups`.
- */
+/** `/admin/7/groups` → the page `/admin/{company}/groups` */
 export function findPage(path: string): PageEntry | undefined {
   return table.find(({ pattern }) => pattern.test(path))?.page
 }
 
-/**
- * Returns the path of a page below the locale, with values for its parameters: `groups`,
- * `{ company: '7' }` → `/admin/7/groups`.
- */
+/** `groups`, `{ company: '7' }` → `/admin/7/groups` */
 export function pagePath<Name extends PageName>(
   name: Name,
   params: Record<ParameterOf<(typeof pages)[Name]['path']>, string>
@@ -104,35 +85,24 @@ export function pagePath<Name extends PageName>(
 }
 
 /**
- * Returns the path, below the locale, that the server uses to render and cache a page:
- * `/admin/{company}` → `/admin/-`. All values of a parameter share one path, so that invented
- * addresses cannot fill the cache.
+ * `/admin/{company}` → `/admin/-`, one path for all values, so that invented addresses cannot fill
+ * the cache
  */
 export function renderedPathOf({ path }: PageEntry): string {
   return path.replaceAll(parameters, anySegment)
 }
 
-/**
- * Returns the route of a page in Astro's notation: `/admin/{company}` →
- * `/[locale]/admin/[company]`.
- */
+/** `/admin/{company}` → `/[locale]/admin/[company]` */
 export function astroRouteOf({ path }: PageEntry): string {
   const rest = path === '/' ? '' : path
   return `/[locale]${rest.replaceAll(parameters, '[$1]')}`
 }
 
-/**
- * Returns the page whose route in Astro's notation is `route`, such as `/[locale]/verify`. Returns
- * `notFoundPage` if no page has this route.
- */
+/** `/[locale]/verify`, or `notFoundPage` for other routes. */
 export function pageOfAstroRoute(route: string): PageEntry {
   return table.find(({ page }) => astroRouteOf(page) === route)?.page ?? notFoundPage
 }
 
-/**
- * Returns the path, below the locale, of a page that has no parameters. Returns undefined for other
- * pages and for `notFoundPage`.
- */
 export function pathIfNoParameters(page: PageEntry): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path
 }

@@ -1,7 +1,4 @@
-/**
- * A page to which the browser returns after a sign-in. `query` begins with `?` and `hash` with `#`;
- * each may be empty.
- */
+/** `query` begins with `?` and `hash` with `#`, unless empty. */
 export type RedirectTarget = { path: string; query: string; hash: string }
 
 const maxBytes = 2_048
@@ -9,20 +6,15 @@ const maxBytes = 2_048
 const maxTextLength = 40_000
 
 /**
- * Returns the value of the query parameter `redirect` for a page:
- * `{"path":"/en/me","query":"","hash":""}`. Returns an empty text if path, query or hash is longer
- * than 2,048 bytes or contains a backslash or control characters.
+ * `{"path":"/en/me","query":"","hash":""}`, or an empty text for a part that is over 2,048 bytes or
+ * has backslashes or control characters.
  */
 export function buildRedirectParameter({ path, query, hash }: RedirectTarget): string {
   const parts = { path, query, hash }
   return isPath(path) && isPlain(query) && isPlain(hash) ? JSON.stringify(parts) : ''
 }
 
-/**
- * Adds the query parameter `redirect` to `address`, so that the visitor can return to the page
- * `returnTo` later: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Does not add it if
- * `buildRedirectParameter` returns an empty text for `returnTo`.
- */
+/** `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b` */
 export function withRedirect(address: string, returnTo: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(address) ?? []
   const parameters = new URLSearchParams(query)
@@ -31,11 +23,7 @@ export function withRedirect(address: string, returnTo: RedirectTarget): string 
   return `${path}${parameters.size > 0 ? '?' : ''}${parameters}${hash}`
 }
 
-/**
- * Parses the value of a `redirect` parameter and returns the address of the page. Returns undefined
- * if the value is malformed, if the address has another origin than `origin`, or if `isAllowed`
- * returns false for the path of the address.
- */
+/** Returns undefined for another origin and for paths that `isAllowed` refuses. */
 export function parseRedirectParameter(
   text: string,
   origin: string,

@@ -1,18 +1,14 @@
 import type { SealState } from '../evidence/seal-drawing.ts'
 
-/** How a state looks on every screen: the color of its word, its icon and its seal. */
 export interface StateLook {
   color: 'good' | 'bad' | 'soft'
   icon: 'check' | 'dashed'
   seal: SealState['kind']
-  /** Keys of the state's word in the texts of each screen. All have the same text. */
+  // keys of the word in the texts of each screen, which all say the same
   words: readonly string[]
 }
 
-/**
- * The looks of all states of documents that more than one screen shows. `recorded` is the last
- * state of a deposit, so it carries the seal.
- */
+/** The states that more than one screen shows. `recorded` carries the seal. */
 export const stateLooks = {
   waiting: look('soft', 'idle', 'deposit.state.waiting', 'verify.waiting'),
   unfinished: look('soft', 'even', 'history.states.uploading'),
@@ -56,15 +52,10 @@ function look(
   return { color, icon: color === 'good' ? 'check' : 'dashed', seal, words }
 }
 
-/** Returns the CSS class of a state's word. */
 export function stateColorClass(state: StateWithLook): string {
   return { good: 'text-success', bad: 'text-error', soft: 'text-ink-soft' }[stateLooks[state].color]
 }
 
-/**
- * Returns what the seal of a state shows. A state with a seal of its own shows it as soon as the
- * leaf hash of its record is known.
- */
 export function sealOfState(state: StateWithLook, leafHash?: string): SealState {
   const { seal } = stateLooks[state]
   if (seal === 'sealed') return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }

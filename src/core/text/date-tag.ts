@@ -1,7 +1,6 @@
 /**
- * Returns the language tag to format dates with: for English the browser's own form, because British
- * readers take `5/3` for another day than American ones. Returns `tag` for other languages and on the
- * server.
+ * English dates take the browser's own form, because British readers take `5/3` for another day
+ * than American ones.
  */
 export function dateTag(tag: string): string {
   if (!tag.startsWith('en') || typeof document === 'undefined') return tag

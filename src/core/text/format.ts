@@ -2,10 +2,7 @@ import { dateTag } from './date-tag.ts'
 
 export type FormatLocale = 'en' | 'fr'
 
-/**
- * Formats a number of bytes in decimal units with one decimal place: `1.2 MB`, « 1,2 Mo ». Numbers
- * below 1,000 are shown in whole bytes.
- */
+/** `1.2 MB`, « 1,2 Mo » */
 export function formatBytes(bytes: number, locale: FormatLocale): string {
   return visibleSpace(formatUnits(bytes, locale))
 }
@@ -24,15 +21,12 @@ function formatUnits(bytes: number, locale: FormatLocale): string {
   return numberFormat(locale, 'terabyte', 1).format(bytes / 1e12)
 }
 
-/** Formats the speed of a transfer: `1.2 MB/s`, « 1,2 Mo/s » */
+/** `1.2 MB/s`, « 1,2 Mo/s » */
 export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): string {
   return `${formatBytes(bytesPerSecond, locale)}/s`
 }
 
-/**
- * Formats a ratio from 0 to 1 as a percentage: `41%`, « 41 % ». Rounds down, so that only 1 becomes
- * 100%.
- */
+/** Rounds down, so that only 1 becomes `100%`, « 100 % ». */
 export function formatPercent(share: number, locale: FormatLocale): string {
   // 0.29 × 100 is 28.999999999999996.
   const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)
@@ -42,10 +36,7 @@ export function formatPercent(share: number, locale: FormatLocale): string {
   return visibleSpace(format.format(percent / 100))
 }
 
-/**
- * Formats a date and time in the time zone `zone`, or in that of the device if `zone` is absent:
- * `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »
- */
+/** `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 », by default in the device's zone */
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`time ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
@@ -57,10 +48,7 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
   return withFrenchFirstOfMonth(format.format(time), locale)
 }
 
-/**
- * Formats a date and time with seconds and the offset of the time zone, and adds the time in UTC if
- * the offset is not zero: `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
- */
+/** `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)` */
 export function formatExactTime(time: Date, locale: FormatLocale, zone?: string): string {
   const inZone = zone ? { timeZone: zone } : {}
   const format = formatOnce(`instant ${locale} ${zone}`, () => {
@@ -75,10 +63,7 @@ export function formatExactTime(time: Date, locale: FormatLocale, zone?: string)
   return offset === 'UTC' ? local : `${local} (${formatUtc(time)})`
 }
 
-/**
- * Formats a date and time with seconds and the name of the time zone for a sentence:
- * `May 3, 2026 at 2:02:07 PM (Paris time)`, « 3 mai 2026 à 14:02:07 (heure de Paris) »
- */
+/** `May 3, 2026 at 2:02:07 PM (Paris time)`, « 3 mai 2026 à 14:02:07 (heure de Paris) » */
 export function formatMoment(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`moment ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'medium' } as const
@@ -91,12 +76,12 @@ export function formatMoment(time: Date, locale: FormatLocale, zone?: string): s
   return visibleSpace(`${local} (${nameOfZone(time, locale, format.resolvedOptions().timeZone)})`)
 }
 
-/** Formats a date and time in UTC, with seconds: `2026-05-03 12:02:07 UTC` */
+/** `2026-05-03 12:02:07 UTC` */
 export function formatUtc(time: Date): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC`
 }
 
-/** Formats a time of day with seconds: `1:40:12 PM`, « 13:40:12 » */
+/** `1:40:12 PM`, « 13:40:12 » */
 export function formatTimeWithSeconds(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`seconds ${locale} ${zone}`, () => {
     const options = { timeStyle: 'medium' } as const
@@ -118,9 +103,6 @@ function nameOfZone(time: Date, locale: FormatLocale, zone: string): string {
   return name === undefined || name === 'GMT' || /^(Etc\/)?(UTC|GMT)$/.test(zone) ? 'UTC' : name
 }
 
-/**
- * Returns the offset of a time zone at a given time: `UTC+05:30`, or `UTC` if the offset is zero.
- */
 function offsetOf(time: Date, zone: string | undefined): string {
   const format = formatOnce(`offset ${zone}`, () => {
     const options = { timeZoneName: 'longOffset' } as const
@@ -130,18 +112,14 @@ function offsetOf(time: Date, zone: string | undefined): string {
   return (name ?? 'GMT').replace('GMT', 'UTC').replace('+00:00', '')
 }
 
-/**
- * Replaces the day 1 in a French date by its ordinal: « jeudi 1 mai » → « jeudi 1er mai ». Returns
- * other texts unchanged.
- */
+/** « jeudi 1 mai » → « jeudi 1er mai » */
 export function withFrenchFirstOfMonth(text: string, locale: FormatLocale): string {
   return locale === 'fr' ? text.replace(/(?<=^|\s)1(?=\s\p{L})/u, '1er') : text
 }
 
-/** A remaining time, rounded to one unit. */
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }
 
-/** Rounds a remaining time in seconds to one unit, for a translated sentence: 95 → 2 minutes */
+/** 95 → 2 minutes */
 export function roundTimeLeft(seconds: number): TimeLeft {
   if (seconds <= 50) return { unit: 'second', value: Math.max(5, Math.ceil(seconds / 5) * 5) }
   if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
@@ -149,7 +127,7 @@ export function roundTimeLeft(seconds: number): TimeLeft {
   return { unit: 'day', value: Math.round(seconds / 86_400) }
 }
 
-/** Formats a number of seconds as a countdown: `0:42`, `12:05`, `1:00:07` */
+/** `0:42`, `12:05`, `1:00:07` */
 export function formatCountdown(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
   const parts = hours > 0 ? [hours, minutes, seconds % 60] : [minutes, seconds % 60]
@@ -157,10 +135,7 @@ export function formatCountdown(seconds: number): string {
 }
 
 const tags = { en: 'en-US', fr: 'fr-FR' }
-/**
- * Replaces narrow no-break spaces by no-break spaces of normal width. The interface's typeface has
- * no narrow ones, and the browser's substitute is hardly visible.
- */
+// the typeface has no narrow no-break space, and the browser's substitute is hardly visible
 function visibleSpace(text: string): string {
   return text.replaceAll('\u202f', '\u00a0')
 }
@@ -189,7 +164,7 @@ function formatOnce<T>(name: string, make: () => T): T {
 
 const durationUnits = { D: 'day', M: 'month', Y: 'year' } as const
 
-/** Describes an ISO 8601 duration of one unit: `P90D` → `90 days`. */
+/** `P90D` → `90 days` */
 export function formatDuration(isoDuration: string, locale: FormatLocale): string {
   const [, count, unit] = /^P(\d+)([DMY])$/.exec(isoDuration) ?? []
   // as: the expression allows these letters only

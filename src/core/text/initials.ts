@@ -1,7 +1,4 @@
-/**
- * Returns the first letter of each word of a name: `Ada Lovelace` → `AL`. Leaves out words of
- * punctuation: `Ada — Library` → `AL`
- */
+/** `Ada Lovelace` → `AL`, `Ada — Library` → `AL` */
 export function initials(username: string): string {
   return username
     .normalize('NFC')
@@ -11,7 +8,7 @@ export function initials(username: string): string {
     .join('')
 }
 
-/** Cuts initials to the first three letters, which fit in an avatar. */
+// an avatar has room for three
 export function shortInitials(initials: string): string {
   const letters = [...new Intl.Segmenter().segment(initials)]
   return letters

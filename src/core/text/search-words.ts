@@ -1,4 +1,4 @@
-/** Letters that have no accent which could be taken off, and signs that word processors replace. */
+// letters without an accent to take off, and signs that word processors replace
 const plain: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -21,10 +21,7 @@ const plain: Record<string, string> = {
   '—': '-'
 }
 
-/**
- * Returns a text in lower case and without accents, as names are searched and sorted: `'Cœur
- * d’Été.PDF'` → `"coeur d'ete.pdf"`. The database function `fold_text` does the same.
- */
+/** The database function `fold_text` does the same: `'Cœur d’Été.PDF'` → `"coeur d'ete.pdf"` */
 export function foldText(text: string): string {
   return text
     .toLowerCase()
@@ -33,10 +30,7 @@ export function foldText(text: string): string {
     .replace(/[ßæœþøłđðħŧıς’‘ʼ‐‒–—]/g, letter => plain[letter] ?? letter)
 }
 
-/**
- * Splits the text of a search into words in lower case and without accents: `'Bail  été'` →
- * `['bail', 'ete']`
- */
+/** `'Bail été'` → `['bail', 'ete']` */
 export function splitSearchIntoWords(text: string): string[] {
   return foldText(text).split(/\s+/).filter(Boolean)
 }

@@ -1,12 +1,8 @@
-/**
- * The colors that a company has chosen for its pages. If a color is absent, the pages use that of
- * the standard theme. `dark` makes the dark mode the default.
- */
+/** An absent color is that of the standard theme. `dark` makes the dark mode the default. */
 export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
 }
 
-/** Name of a CSS property that contains a color of a page. */
 export type ThemeTokenName =
   | '--color-base-100'
   | '--color-base-200'
@@ -16,23 +12,16 @@ export type ThemeTokenName =
   | '--line'
   | `--color-${Accent}`
   | `--color-${Accent}-content`
-/** The colors of a page, by the name of their CSS property. */
 export type ThemeTokens = Record<ThemeTokenName, string>
 
 /**
- * Returns every color of a page for the light and the dark mode. Changes the lightness and chroma
- * of a company's colors, but not their hue, until the contrast is at least 4.5:1 for text and 3:1
- * for drawings and controls. In light mode, the primary color `#ff7a00` becomes `#bd5900`, on which
- * white text can be read.
+ * Keeps the hue of a company's colors, and changes lightness and chroma until the contrast is 4.5:1
+ * for text and 3:1 for drawings: `#ff7a00` becomes `#bd5900` in light mode.
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
   return { light: tokensOf(colors, light), dark: tokensOf(colors, dark) }
 }
 
-/**
- * A color that a company has chosen (`original`), and the color that its pages show instead in one
- * mode (`used`).
- */
 export interface ColorCorrection {
   colour: 'background' | 'surface' | Accent
   mode: 'light' | 'dark'
@@ -41,9 +30,8 @@ export interface ColorCorrection {
 }
 
 /**
- * Returns the replacements for those chosen colors that would be hard to read: one entry for each
- * color and mode. Background and surface have an entry only in the company's default mode, because
- * the other mode always adapts these two colors.
+ * Returns what would be hard to read. Background and surface count in the company's default mode
+ * only, because the other mode always adapts them.
  */
 export function colorCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
@@ -60,8 +48,8 @@ export function colorCorrections(colors: ThemeColors): ColorCorrection[] {
 }
 
 /**
- * Returns the CSS that sets the colors of a page in light and dark mode, and hides pictures that
- * belong to the other mode. The CSS is in no cascade layer, so it overrides daisyUI's themes.
+ * In no cascade layer, so that it overrides daisyUI's themes. Also hides pictures of the other
+ * mode.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
@@ -78,13 +66,13 @@ export function themeCss(colors: ThemeColors): string {
   )
 }
 
-/** Returns the CSS property of a color: `background` → `--color-base-200` */
+/** `background` → `--color-base-200` */
 export function cssPropertyOf(colour: ColorCorrection['colour']): ThemeTokenName {
   if (colour === 'background') return '--color-base-200'
   return colour === 'surface' ? '--color-base-100' : `--color-${colour}`
 }
 
-/** Returns the WCAG 2.2 contrast of two hex colors: 1 to 21. */
+/** WCAG 2.2: 1 to 21. */
 export function contrastRatio(a: string, b: string): number {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
   return (lighter + 0.05) / (darker + 0.05)
@@ -100,14 +88,10 @@ type Mode = {
   ink: string
   inkSoft: string
   line: string
-  /** Color of text on a surface that is filled with an accent color. */
+  // text on a surface that is filled with an accent color
   content: string
   accents: Record<Accent, string>
-  /**
-   * The direction in which the lightness of a background changes to get more contrast with text: 1
-   * (lighter) in light mode, -1 (darker) in dark mode. Accents and text change in the opposite
-   * direction.
-   */
+  // more contrast with text: lighter in light mode, darker in dark mode
   surfaceStep: 1 | -1
 }
 
@@ -192,15 +176,8 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
   }
 }
 
-/**
- * Returns the color of a page's background or surface in one mode. Returns `standard` if the
- * company has not chosen a color (`given`). Otherwise starts from one of two colors, and changes
- * its lightness until the contrast with text is enough.
- * - The chosen color, if the mode is the company's default mode and the color suits it: light in
- *   light mode, dark in dark mode.
- * - Else a color with the hue of the chosen color, the lightness of `standard` and a limited
- *   chroma.
- */
+// The chosen color where it suits the mode, else its hue with the lightness of `standard` and a
+// limited chroma.
 function surface(
   given: string | undefined,
   standard: string,
@@ -227,11 +204,7 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 
 type Pair = [color: string, least: number]
 
-/**
- * Changes the lightness of a color until it has enough contrast with the color of each pair, and
- * returns the result. A pair is a color and the minimum contrast with it. `direction` is 1 to make
- * the color lighter and -1 to make it darker. Throws if no lightness is enough.
- */
+// `direction` 1 is lighter, -1 darker
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
   let corrected = color
@@ -307,10 +280,7 @@ function oklchToLinearRgb({ l, c, h }: Oklch): Triple {
   ]
 }
 
-/**
- * Converts a color to hex. If sRGB does not contain the color, reduces its chroma and keeps its
- * hue and lightness.
- */
+// reduces the chroma and keeps hue and lightness
 function toHex(color: Oklch): string {
   let inside = 0
   let outside = color.c

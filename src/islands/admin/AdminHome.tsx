@@ -6,11 +6,7 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { CompanyList } from './CompanyList.tsx'
 import { InstallationAttention } from './InstallationAttention.tsx'
 
-/**
- * The first page of the administration. Shows operators what needs attention and all companies of
- * the installation. Shows other administrators a loading text; the site's script then opens the
- * page of their company.
- */
+// the site's script sends other administrators to the page of their company
 export const AdminHome = withTranslation(function AdminHome() {
   const { locale, t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })

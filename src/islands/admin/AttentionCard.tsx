@@ -18,15 +18,10 @@ interface AttentionCardProps {
   state: CheckState
   loading: string
   check: () => void
-  /** Whether nothing needs attention. */
   isInOrder: boolean
   children: ReactNode
 }
 
-/**
- * A card around the list of what needs attention. Also says when the list was last checked, that a
- * check is running, or that the check failed.
- */
 export function AttentionCard(props: AttentionCardProps) {
   const { state, loading, check, isInOrder, children } = props
   const { locale, t } = useTranslation()
@@ -74,15 +69,10 @@ export function AttentionCard(props: AttentionCardProps) {
 
 interface AttentionItemsProps {
   found: Pick<AttentionOfCompany, 'items' | 'unchecked'>
-  /** Id of the company. Undefined if the findings concern the whole installation. */
   company: string | undefined
   hasMailServer: boolean
 }
 
-/**
- * Lists what needs attention, with links to the pages where the person can act. Also names what
- * could not be checked.
- */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
   const { t } = useTranslation()
   return (
@@ -211,11 +201,6 @@ function FindingLink({ kind, company }: FindingLinkProps): ReactNode {
   )
 }
 
-/**
- * Returns the parts of the link of a finding (an item that needs attention): the page that lists
- * the people or domains concerned (`page`), the value of its filter `state`, and the key of the
- * link's text (`words`). Returns undefined for findings without a list.
- */
 function findingTarget(kind: AttentionItem['kind']) {
   switch (kind) {
     case 'people_waiting':

@@ -5,10 +5,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
 
-/**
- * Lists what an administrator of the company should act on, or says that everything is in order.
- * Checks again every minute and when the person comes back to the page.
- */
 export function CompanyAttention({ company }: { company: string }) {
   const { t } = useTranslation()
   const state = useStore($attention, { ssr: 'initial' })

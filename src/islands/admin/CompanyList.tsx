@@ -21,7 +21,6 @@ const addresses = createListAddressCodec({
   filters: { state: value => states.some(state => state === value) }
 })
 
-/** Lists the companies of the installation. They can be searched by name, filtered and sorted. */
 export function CompanyList({ ownCompanyId }: { ownCompanyId: string }) {
   const { locale, t } = useTranslation()
   const screen = useListScreen(companyList, addresses, 'name', 'all')

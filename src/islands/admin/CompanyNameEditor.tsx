@@ -14,10 +14,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
 
-/**
- * Shows the name of a company. An administrator can change the name here. If somebody else has
- * changed the name at the same time, asks which name to keep.
- */
 export function CompanyNameEditor({ company }: { company: Named }) {
   const { t } = useTranslation()
   const [isEditing, setEditing] = useState(false)
@@ -62,7 +58,6 @@ export function CompanyNameEditor({ company }: { company: Named }) {
 
 interface NameFormProps {
   company: Named
-  /** `was` is the company as it was when the form was opened. */
   save: (name: string, was: Named) => Promise<void>
   close: () => void
 }

@@ -14,10 +14,6 @@ interface CompanyProps {
   company: CompanyDetails
 }
 
-/**
- * Shows a notice if a company is suspended, or if the operator still has to send the invitation link
- * to its first administrator.
- */
 export function CompanyNotices({ company }: CompanyProps) {
   const invitation = useStore($firstAdminInvitation, { ssr: 'initial' })
   return (

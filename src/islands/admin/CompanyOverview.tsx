@@ -27,13 +27,8 @@ import { CompanySuspension } from './CompanySuspension.tsx'
 
 const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/** Maximum number of group limits that `NearestLimits` lists. */
 const mostNamed = 5
 
-/**
- * The first page of a company's administration: what needs attention, the company's figures, the
- * limits that are nearly reached, usage, and API keys.
- */
 export const CompanyOverview = withTranslation(function CompanyOverview() {
   const { t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
@@ -83,7 +78,6 @@ export const CompanyOverview = withTranslation(function CompanyOverview() {
 
 type Ready = Extract<CompanyOverviewState, { status: 'ready' }>
 
-/** The card of a company shows at most this many of its domains. */
 const mostDomains = 5
 
 function CompanyCard({ overview }: { overview: Ready }) {

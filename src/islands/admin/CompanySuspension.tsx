@@ -16,7 +16,6 @@ interface CompanyProps {
   company: CompanyDetails
 }
 
-/** Lets an operator suspend any company except their own. Shows nothing to other people. */
 export function CompanySuspension({ company }: CompanyProps) {
   const { t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })

@@ -19,10 +19,6 @@ import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
-/**
- * The form that creates a company with its first domain and its first administrator. Afterwards
- * opens the page of the company.
- */
 export const CreateCompany = withTranslation(function CreateCompany() {
   const { locale, t } = useTranslation()
   const check = useInputCheck('createCompany')
@@ -102,10 +98,7 @@ export const CreateCompany = withTranslation(function CreateCompany() {
   )
 })
 
-/**
- * Returns the id of the operator's own company while that company is served at `localhost` only.
- * Undefined if it has a verified domain, and until that is known.
- */
+// `localhost` stays an address of the operator's own company until it has a verified domain
 function useOwnCompanyWithoutHost(): string | undefined {
   const user = useStore($user, { ssr: 'initial' })
   const [found, setFound] = useState<string>()

@@ -10,12 +10,10 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
 
-/** How many companies are shown before the person asks for all. */
 const firstShown = 3
 
 const check = () => void loadAttentionOfAllCompanies()
 
-/** Lists what an operator should act on in all companies, or says that everything is in order. */
 export function InstallationAttention() {
   const { t } = useTranslation()
   const state = useStore($attentionOfAllCompanies, { ssr: 'initial' })

@@ -3,9 +3,7 @@ import { useEffect } from 'react'
 const everyMs = 60_000
 
 /**
- * Runs `check` immediately, every minute while the page is visible, and when the person returns to
- * the page. When a later render passes a new `check`, for example for another company, runs the new
- * one immediately too.
+ * Runs `check` immediately, every minute while the page is visible, and when the person returns.
  */
 export function useRegularCheck(check: () => void): void {
   useEffect(() => {

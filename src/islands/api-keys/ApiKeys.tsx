@@ -24,9 +24,8 @@ import { apiKeyTranslator } from './api-key-translator.ts'
 import { CreateKey } from './CreateKey.tsx'
 
 /**
- * Lists the API keys of an owner, and lets the person create, renew and revoke them. Keys of
- * another person can only be revoked. The page must pass the translations
- * `account`, `errors`, `fields` and `common` to the island.
+ * Keys of another `person` can only be revoked. The page must pass the translations `account`,
+ * `errors`, `fields` and `common`.
  */
 export function ApiKeys({ company, person }: KeyOwner) {
   const { locale } = useTranslation()
@@ -126,7 +125,6 @@ export function ApiKeys({ company, person }: KeyOwner) {
   )
 }
 
-/** Shows a new API key. The person must copy it now, because the API does not return it again. */
 function NewKey({ made, close }: { made: ApiKeyWithSecret; close: () => void }) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
@@ -156,9 +154,7 @@ function NewKey({ made, close }: { made: ApiKeyWithSecret; close: () => void }) 
 
 interface RowProps {
   apiKey: ApiKey
-  /** Whether a key is being changed. Meanwhile no second key can be changed. */
   isWorking: boolean
-  /** Undefined for the key of another person. */
   renew: (() => void) | undefined
   revoke: () => void
 }

@@ -22,7 +22,6 @@ interface CreateKeyProps {
   close: () => void
 }
 
-/** The form that creates an API key for the signed-in person or for a company. */
 export function CreateKey({ company, done, close }: CreateKeyProps) {
   const { locale, t } = useTranslation()
   const say = apiKeyTranslator(locale)

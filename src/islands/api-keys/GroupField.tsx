@@ -13,10 +13,6 @@ interface GroupFieldProps {
   error: string | undefined
 }
 
-/**
- * A field to choose the group of a company's API key. The default group of the company is
- * preselected.
- */
 export function GroupField({ name, error }: GroupFieldProps) {
   const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)

@@ -5,10 +5,7 @@ import type { NamespaceKey } from '../../i18n/keys.ts'
 
 const catalogues: Record<Locale, Messages> = { en, fr }
 
-/**
- * Returns the function that translates the texts about API keys. The texts are part of the script
- * and not of the HTML, because few people see them.
- */
+// the texts are part of the script and not of the HTML, because few people see them
 export function apiKeyTranslator(locale: Locale): Translate<NamespaceKey<'keys'>> {
   return translator(locale, catalogues[locale])
 }

@@ -18,10 +18,6 @@ interface AuditEntryProps {
   company: string
 }
 
-/**
- * Shows an entry of the audit log: who changed what and when, and the values of the changed fields
- * before and after.
- */
 export function AuditEntry({ entry, company }: AuditEntryProps) {
   const { locale } = useTranslation()
   const t = auditTranslator(locale)

@@ -15,15 +15,10 @@ import { actionsByItemKind, parseAuditAction } from './audit-translator.ts'
 interface AuditFiltersProps {
   address: AuditQuery
   company: string
-  /** Names of people and items that the list shows, by id. */
   names: ReadonlyMap<string, string>
   onChange: (address: AuditQuery) => void
 }
 
-/**
- * Filters of the audit log by person, action and days, and a button that exports the filtered
- * entries.
- */
 export function AuditFilters({ address, company, names, onChange }: AuditFiltersProps) {
   const { t } = useTranslation()
   // a person may be chosen who made no change, so the list does not name them

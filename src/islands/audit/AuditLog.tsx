@@ -14,7 +14,6 @@ import { AuditEntry } from './AuditEntry.tsx'
 import { AuditFilters } from './AuditFilters.tsx'
 import { auditFilterOf, formatAuditQuery, parseAuditQuery } from './audit-query.ts'
 
-/** Lists who changed what in a company, newest first, with filters and an export. */
 export const AuditLog = withTranslation(function AuditLog() {
   const { t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })

@@ -11,15 +11,12 @@ import { auditTranslator } from './audit-translator.ts'
 
 export interface RecentChangesProps {
   target: string
-  /** Whether `target` is a person. The list then also has the changes that this person made. */
+  /** Lists also the changes that this person made. */
   isPerson?: boolean
-  /**
-   * The item's values on the page. When one of them changes, the list of changes is loaded again.
-   */
+  /** The values on the page that, when they change, load the list again. */
   shown: readonly unknown[]
 }
 
-/** Lists the last changes of an item, with a link to all of its changes. */
 export function RecentChangeList({ target, isPerson = false, shown }: RecentChangesProps) {
   const { locale } = useTranslation()
   const say = auditTranslator(locale)

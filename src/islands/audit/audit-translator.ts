@@ -4,26 +4,17 @@ import fr from '../../i18n/fr/admin/changes.json' with { type: 'json' }
 import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
 import type { NamespaceKey } from '../../i18n/keys.ts'
 
-/**
- * Translates keys of `changes.json`, the texts of the audit log: `t('actions.group.create', { who,
- * what })`.
- */
 export type TranslateAudit = Translate<NamespaceKey<'changes'>>
 
 const catalogs: Record<Locale, Messages> = { en, fr }
 
-/**
- * Returns the function that translates the texts of the audit log. The texts are part of the script
- * and not of the HTML, because they are long and several pages use them.
- */
+// the texts are part of the script and not of the HTML, because they are long and several pages use
+// them
 export function auditTranslator(locale: Locale): TranslateAudit {
   return translator(locale, catalogs[locale])
 }
 
-/**
- * The actions of the audit log that have a translated sentence, grouped by the kind of the changed
- * item: `[['group', ['group.create', …]], …]`.
- */
+/** `[['group', ['group.create', …]], …]` */
 export const actionsByItemKind: readonly [kind: string, actions: AuditAction[]][] = Object.entries(
   en.actions
 ).map(([kind, verbs]) => [
@@ -34,10 +25,6 @@ export const actionsByItemKind: readonly [kind: string, actions: AuditAction[]][
 
 const actions = actionsByItemKind.flatMap(([, each]) => each)
 
-/**
- * Parses an action of the audit log. Returns undefined for an action that this release does not
- * know.
- */
 export function parseAuditAction(action: string | null): AuditAction | undefined {
   return actions.find(each => each === action)
 }

@@ -4,23 +4,12 @@ import { formatBytes, formatDateTime, formatDuration } from '../../core/text/for
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
-/**
- * A part of the sentence that `buildAuditSentenceParts` returns: plain text, or the name of a person
- * or an item.
- */
 export type SentencePart = string | { role: Role; name: string }
-/**
- * The role of a named person or item in the sentence: the person who made the change (`who`), the
- * changed item (`what`), another person (`user`) or a category (`category`).
- */
 type Role = 'who' | 'what' | 'user' | 'category'
 
 const roles: readonly Role[] = ['who', 'what', 'user', 'category']
 
-/**
- * Returns the parts of the sentence about an entry of the audit log, for example
- * `['', { role: 'who', name: 'Ada' }, ' created the group ', …]`.
- */
+/** `['', { role: 'who', name: 'Ada' }, ' created the group ', …]` */
 export function buildAuditSentenceParts(entry: AuditLogEntry, t: TranslateAudit): SentencePart[] {
   const { actor, target, action, acted_in } = entry
   const names: Record<Role, string> = {
@@ -47,7 +36,7 @@ export function buildAuditSentenceParts(entry: AuditLogEntry, t: TranslateAudit)
   })
 }
 
-/** Actions with a sentence of their own if the service did them, because nobody decided on them. */
+// the service did these, and nobody decided on them
 const actionsOfService = ['domain.uncover', 'domain.cover'] as const
 
 function actorOf({ id, name, company }: AuditLogEntry['actor'], t: TranslateAudit): string {
@@ -68,20 +57,12 @@ function namelessOf(kind: string, t: TranslateAudit): string {
   }
 }
 
-/**
- * Returns the name of the item whose id is the value of a field, such as `user_id`. Returns
- * undefined if the name is unknown.
- */
 function mentioned({ changes, names }: AuditLogEntry, field: string): string | undefined {
   const change = changes?.find(each => each.field === field)
   const id = change?.after ?? change?.before
   return names.find(each => each.id === id)?.name
 }
 
-/**
- * A changed field in words, with its values before and after the change. `before` or `after` is
- * undefined if the description does not need it, for example `after` in a deletion.
- */
 export interface ChangeDescription {
   field: string
   label: string
@@ -89,21 +70,13 @@ export interface ChangeDescription {
   after: string | undefined
 }
 
-/**
- * Fields in which `null` is a setting, not a missing value. In `max_requests` and `max_storage`, it
- * means that there is no limit. In `max_requests_interval`, it means that the number of requests is
- * never reset.
- */
+// `null` is a setting of these fields: no limit, or requests that are never reset
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 
-/** Fields whose value is the hash of a picture. */
+// their values are hashes of pictures
 const pictures = ['logo', 'logo_dark', 'favicon']
 
-/**
- * Returns the changed fields of an audit log entry in words. Leaves out fields that
- * `buildAuditSentenceParts()` already mentions. Also leaves out `if_match`, which is not a field of
- * the item: see `skippedVersionCheck()`.
- */
+/** Leaves out what the sentence says already, and `if_match`, which is not a field of the item. */
 export function describeChanges(
   entry: AuditLogEntry,
   locale: Locale,
@@ -131,17 +104,13 @@ export function describeChanges(
 }
 
 /**
- * Returns whether a change was saved without a check of the item's version, because the caller sent
- * no `If-Match`. Such a change may have overwritten a change that the caller had not seen.
+ * Says whether the caller sent no `If-Match`, so the change may have overwritten one that they had
+ * not seen.
  */
 export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
   return changes?.some(({ field }) => field === 'if_match') === true
 }
 
-/**
- * Returns the label of a field: `max_storage` → `Storage`. If the field has no label, returns its
- * name with spaces instead of underscores.
- */
 function labelOf(field: string, t: TranslateAudit): string {
   return wordOr(`labels.${field}`, field.replaceAll('_', ' '), t)
 }

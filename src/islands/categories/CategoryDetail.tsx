@@ -12,10 +12,6 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { CategoryGroups } from './CategoryGroups.tsx'
 import { CategorySettings } from './CategorySettings.tsx'
 
-/**
- * The page of a category, where an administrator changes its settings and the groups that may use
- * it.
- */
 export const CategoryDetail = withTranslation(function CategoryDetail() {
   const { locale, t } = useTranslation()
   return (

@@ -17,16 +17,11 @@ import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** The settings of a category that its forms edit. */
 export type EditableCategory = Pick<
   CategoryDetails,
   'names' | 'visibility' | 'store' | 'keep_originals' | 'media_types' | 'retention' | 'default'
 >
 
-/**
- * The settings that have a fixed list of values. Each value has a translated label and a translated
- * sentence that explains the value.
- */
 export const categorySettingChoices = {
   visibility: ['public', 'private', 'receipt_only'],
   store: ['file', 'fingerprint'],
@@ -34,13 +29,10 @@ export const categorySettingChoices = {
 } as const satisfies { [Name in keyof EditableCategory]?: readonly EditableCategory[Name][] }
 export type CategorySettingName = keyof typeof categorySettingChoices
 
-/**
- * CSS class for fields that matter only if files are stored. Hides the field while the person has
- * chosen to store only fingerprints.
- */
+// hidden while the person has chosen to store only fingerprints
 const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
 
-/** The class of a part of the form that is hidden while the category accepts no pictures. */
+// hidden while the category accepts no pictures
 const forPicturesOnly =
   'group-[:has([name=kinds]:checked):not(:has([value=pictures]:checked))]/category:hidden'
 
@@ -48,17 +40,10 @@ const units = ['Y', 'M', 'D'] as const
 
 interface CategoryFieldsProps {
   form: Pick<FormState, 'errors'>
-  /**
-   * The category to edit. Undefined for a new category; the form then leaves out settings that are
-   * seldom needed.
-   */
+  /** Undefined for a new category, whose form leaves out settings that are seldom needed. */
   category?: EditableCategory
 }
 
-/**
- * The fields of a category. The page must pass the translations `categories`, `forms` and `fields`
- * to the island.
- */
 export function CategoryFields({ form, category }: CategoryFieldsProps) {
   const { locale, t } = useTranslation()
   const { kinds, others } = separateCompleteMediaKinds(category?.media_types ?? [])
@@ -169,10 +154,6 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
   )
 }
 
-/**
- * Returns the visibility, the storage, the file types and the retention of a category from the
- * values of the form. An invalid visibility becomes `public`, and an invalid storage `file`.
- */
 export function categorySettingsFromForm(values: FormValues) {
   const kinds = (values['kinds'] ?? '').split('\n')
   const types = [
@@ -189,7 +170,6 @@ export function categorySettingsFromForm(values: FormValues) {
   }
 }
 
-/** Returns the names of a category from the values of the form. An empty name is undefined. */
 export function categoryNamesFromForm(values: FormValues): {
   en: string | undefined
   fr: string | undefined
@@ -198,11 +178,7 @@ export function categoryNamesFromForm(values: FormValues): {
   return { en: nameIn('en'), fr: nameIn('fr') }
 }
 
-/**
- * Checks the field `retention`, a number of days, months or years. Accepts an empty field and whole
- * numbers from 1 to 999. Accepts any text if only fingerprints are stored, because the form then
- * hides the field.
- */
+// the form hides the field when only fingerprints are stored
 export const retentionRule: Validator = (value, form) => {
   if (form?.['store'] === 'fingerprint') return undefined
   return isDuration(String(value ?? '').trim())
@@ -210,7 +186,6 @@ export const retentionRule: Validator = (value, form) => {
 
 const isDuration = firstFaultOf(integer, matches(/^[1-9]\d{0,2}$/, 'duration'))
 
-/** Returns the label of a possible value of a setting, and the sentence that explains it. */
 export function describeSettingChoice(
   name: CategorySettingName,
   value: string,
@@ -221,7 +196,6 @@ export function describeSettingChoice(
   return { label: word('label'), note: word('note') }
 }
 
-/** Returns the languages of a category's names, the language of the page first. */
 export function categoryNameLanguages(locale: Locale): Locale[] {
   return locale === 'fr' ? ['fr', 'en'] : ['en', 'fr']
 }

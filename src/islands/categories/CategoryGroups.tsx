@@ -12,7 +12,6 @@ import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** Lists the groups whose members may use a category. Groups can be added and removed. */
 export function CategoryGroups({ category: { id } }: { category: CategoryDetails }) {
   const { locale, t } = useTranslation()
   const part = useStore($categoryGroups, { ssr: 'initial' })

@@ -17,7 +17,6 @@ const addresses = createListAddressCodec({
   filters: { visibility: value => categorySettingChoices.visibility.some(each => each === value) }
 })
 
-/** Lists the categories of a company. They can be searched by name, filtered and sorted. */
 export const CategoryList = withTranslation(function CategoryList() {
   const { locale, t } = useTranslation()
   const screen = useListScreen(categoryList, addresses, `name_${locale}`)

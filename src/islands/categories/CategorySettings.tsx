@@ -28,7 +28,6 @@ interface CategoryProps {
   category: CategoryDetails
 }
 
-/** Shows the settings of a category with explanations. An administrator can change them here. */
 export function CategorySettings({ category }: CategoryProps) {
   const { locale, t } = useTranslation()
   return (
@@ -103,11 +102,7 @@ function Shown({ category }: CategoryProps) {
   return <FactList facts={rows} />
 }
 
-/**
- * Returns the settings that the form saves, including unchanged settings. An empty name keeps its
- * previous value. If only fingerprints are stored, `keep_originals` and `retention` also keep their
- * previous values.
- */
+// an empty name, and what the form hides, keep their previous value
 function changesOf(values: FormValues, was: CategoryDetails): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)
   const originals = categorySettingChoices.keep_originals.find(

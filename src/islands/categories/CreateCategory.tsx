@@ -18,7 +18,6 @@ import {
   retentionRule
 } from './CategoryFields.tsx'
 
-/** The form that creates a category. Afterwards opens the page of the category. */
 export const CreateCategory = withTranslation(function CreateCategory() {
   const { locale, t } = useTranslation()
   const check = useInputCheck('createCategory')
@@ -51,10 +50,7 @@ export const CreateCategory = withTranslation(function CreateCategory() {
   )
 })
 
-/**
- * Returns the input of the call that creates the category. If the name in the other language is
- * empty, uses the name in the language of the page for both languages.
- */
+// an empty name is a copy of the name in the language of the page
 function inputOf(values: FormValues, locale: Locale) {
   const names = categoryNamesFromForm(values)
   const own = names[locale] ?? ''

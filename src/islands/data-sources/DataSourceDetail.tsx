@@ -6,7 +6,6 @@ import { DetailFrame } from '../details/DetailFrame.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
-/** The page of a data source. */
 export const DataSourceDetail = withTranslation(function DataSourceDetail() {
   const { locale, t } = useTranslation()
   const dates = new Intl.DateTimeFormat(dateTag(languageTag(locale)), { dateStyle: 'medium' })

@@ -14,7 +14,6 @@ import { useListScreen } from '../lists/use-list-screen.ts'
 
 const addresses = createListAddressCodec({ sorts: dataSourceSortKeys })
 
-/** Lists the data sources of a company. If there are none, explains what a data source is. */
 export const DataSourceList = withTranslation(function DataSourceList() {
   const { locale, t } = useTranslation()
   const screen = useListScreen(dataSourceList, addresses, 'name')

@@ -118,10 +118,6 @@ export const Deposit = withTranslation(function Deposit() {
   )
 })
 
-/**
- * A field to choose a category, shown if there are several. Until the categories are loaded, says
- * how many chosen files are waiting (`held`).
- */
 function CategoryChoice({ held }: { held: number }) {
   const { locale, t } = useTranslation()
   const state = useStore($categories, { ssr: 'initial' })

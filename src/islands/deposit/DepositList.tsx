@@ -38,17 +38,11 @@ interface DepositListProps {
 
 const shownAtOnce = 25
 
-/**
- * Lists the deposits of the upload queue with their total progress. Deposits that need an answer
- * from the person come first, then deposits in progress. When all deposits have ended, the list
- * stays until the person dismisses it.
- */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useTranslation()
   const summary = useStore($depositQueueSummary, { ssr: 'initial' })
   const categories = useStore($categories, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
-  /** Ids of the deposits that are paused while the person is asked whether to cancel all. */
   const [held, setHeld] = useState<string[]>()
   const list = useRef<HTMLElement>(null)
   const open = countUnfinished(summary)
@@ -162,7 +156,6 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
   )
 }
 
-/** A button that shows the next rows. Scrolling to the button shows them too. */
 function More({ label, onMore }: { label: string; onMore: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const more = useEffectEvent(onMore)
@@ -187,7 +180,6 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
   )
 }
 
-/** Returns the error of the first upload that is paused because a limit is reached. */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {
     const state = $state.get()
@@ -225,7 +217,6 @@ export function depositSummaryText(
   return new Intl.ListFormat(languageTag(locale), { type: 'unit' }).format(said)
 }
 
-/** Returns the visibilities of the documents that are on record, as far as they are known. */
 function visibilitiesOf(deposits: readonly QueuedDeposit[], categories: CategoriesState) {
   const known = categories.status === 'ready' ? categories.categories : []
   return deposits.flatMap(({ $state }) => {

@@ -17,16 +17,8 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { DepositList, depositSummaryText } from './DepositList.tsx'
 
 interface DepositQueueProps {
-  /**
-   * Chosen files that are not in the queue yet. They are added to the queue as soon as `category`
-   * is known.
-   */
   files: readonly File[]
   category: DepositCategory | undefined
-  /**
-   * Runs when the files have been added to the queue. `rejected` contains the number of files that
-   * did not fit (`count`) and the maximum number of unfinished deposits (`limit`).
-   */
   onTaken: (rejected: FilesBeyondQueueLimit) => void
   onAnother: () => void
   children: ReactNode
@@ -37,7 +29,6 @@ export interface FilesBeyondQueueLimit {
   limit: number
 }
 
-/** Adds the chosen files to the queue and shows the list of deposits. */
 export function DepositQueue(props: DepositQueueProps) {
   const { files, category, onTaken, onAnother, children } = props
   const { t } = useTranslation()
@@ -75,10 +66,6 @@ export function DepositQueue(props: DepositQueueProps) {
   )
 }
 
-/**
- * Announces the total progress of the deposits to screen readers, at each quarter and at the end.
- * Shows the percentage in the title of the window.
- */
 function Announcements() {
   const { locale, t } = useTranslation()
   const summary = useStore($depositQueueSummary, { ssr: 'initial' })

@@ -28,10 +28,7 @@ interface DepositRowProps {
   deposit: QueuedDeposit
 }
 
-/**
- * A row of the list of deposits. Renders only when its deposit changes, although the list may
- * render ten times a second.
- */
+// memo, because the list may render ten times a second
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const { locale, t } = useTranslation()
   const state = useStore(deposit.$state, { ssr: 'initial' })
@@ -144,10 +141,6 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
   )
 }
 
-/**
- * A button to choose the file of an unfinished upload again, because the page was reloaded and no
- * longer has the file. If the browser can open the file again itself, adds a button that does so.
- */
 function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
   const { t } = useTranslation()
   const action = t('deposit.action.choose')
@@ -203,12 +196,6 @@ function Save({ request, name }: SaveProps) {
   )
 }
 
-/**
- * A sentence about a picture that has a smaller copy. If the person still has to choose, asks
- * whether to deposit the picture or the copy, and shows the fingerprints of both. Otherwise says
- * that the copy is deposited. Shows nothing if there is no smaller copy, or if the deposit failed,
- * was cancelled or is a duplicate.
- */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useTranslation()
   const { reduction } = deposit

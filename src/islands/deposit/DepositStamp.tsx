@@ -5,16 +5,14 @@ import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import { AnimatedSeal, prefersStillness } from '../kit/AnimatedSeal.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** Leaf hashes of the records whose seal was stamped, so that it does not move again. */
+// so that a seal that was stamped does not move again
 const stamped = new Set<string>()
 
 interface DepositStampProps {
-  /** The deposit that was recorded last. */
   request: ProcessedRequest
   count: number
 }
 
-/** The moment after a deposit: the seal of the last record, stamped, and the time to the second. */
 export function DepositStamp({ request, count }: DepositStampProps) {
   const { locale, t } = useTranslation()
   const { recorded, leaf_hash } = request
@@ -48,7 +46,6 @@ function Seal({ leafHash }: { leafHash: string }) {
   )
 }
 
-/** Returns the recorded deposit whose record is the last. Undefined if none is recorded. */
 export function lastRecorded(deposits: readonly QueuedDeposit[]): ProcessedRequest | undefined {
   const requests = deposits.flatMap(({ $state }) => {
     const state = $state.get()

@@ -6,10 +6,6 @@ interface FolderButtonProps {
   onFiles: (files: File[], leftOut: number) => void
 }
 
-/**
- * Lets the person choose a folder with all files in it. Leaves out system files, such as
- * `.DS_Store`.
- */
 export function FolderButton({ label, onFiles }: FolderButtonProps) {
   return (
     <label className="btn btn-sm justify-self-start max-sm:hidden has-focus-visible:outline-2 has-focus-visible:outline-offset-2">

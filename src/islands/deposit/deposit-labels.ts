@@ -11,10 +11,6 @@ import {
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
 
-/**
- * Returns what the seal of a deposit shows. The seal is a ring that fills while the deposit
- * proceeds.
- */
 export function sealStateOfDeposit(state: DepositState): SealState {
   switch (state.status) {
     case 'waiting':
@@ -38,7 +34,6 @@ export function sealStateOfDeposit(state: DepositState): SealState {
   }
 }
 
-/** Returns the state of a deposit in words. */
 export function depositStateLabel(
   state: DepositState,
   t: Translate,
@@ -91,11 +86,7 @@ function uploadingWords(
   return t('deposit.state.uploadingLeft', { percent, speed, left })
 }
 
-/**
- * Returns the sentence for the two errors whose standard text lacks details: a reached storage
- * limit (with the figures) and a refused file name (with the reason). Returns undefined for other
- * errors, which are shown with the standard text.
- */
+/** Returns the sentence for an error whose standard text lacks details. */
 export function depositErrorText(
   error: AppError,
   t: Translate,

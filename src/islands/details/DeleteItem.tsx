@@ -9,19 +9,12 @@ type Word = 'title' | 'note' | 'open' | 'question' | 'yes' | 'no' | 'inUse'
 interface DeleteItemProps<Use extends string> extends DeletionOptions {
   name: string
   words: (key: Word, values?: Record<string, string>) => string
-  /**
-   * The kinds of things that may still use the item, in the order in which an error message lists
-   * them.
-   */
+  /** The kinds of things that may still use the item, in the order of the error message. */
   uses: readonly Use[]
-  /** Says how many things use the item: `3 members`. */
+  /** `3 members` */
   usesWords: (use: Use, count: number) => string
 }
 
-/**
- * A card with a button that deletes the item of the page after a confirmation. If something still
- * uses the item, says what.
- */
 export function DeleteItem<Use extends string>(props: DeleteItemProps<Use>) {
   const { name, words, uses, usesWords } = props
   const action = useAction(useDeletionActionOptions(props))

@@ -12,18 +12,13 @@ type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
 interface DeleteWithTypedConfirmationProps extends DeletionOptions {
   words: (key: Word, values?: { typed: string }) => string
   note: string
-  /** The text that the person must type to confirm, such as an e-mail. Case does not matter. */
+  /** The text that the person must type to confirm. Case does not matter. */
   typed: string
-  /** Whether the item may be deleted. Otherwise only the note is shown. */
+  /** Otherwise only the note is shown. */
   isOffered: boolean
-  /** What else the person should read before the deletion. */
   children?: ReactNode
 }
 
-/**
- * A card with a form that deletes the item of the page permanently. To confirm, the person must
- * type a text, such as the host of a domain.
- */
 export function DeleteWithTypedConfirmation(props: DeleteWithTypedConfirmationProps) {
   const { words, note, isOffered, children } = props
   return (

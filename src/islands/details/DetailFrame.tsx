@@ -12,25 +12,18 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface DetailFrameProps<Item> {
   store: ReadableAtom<ItemState<Item>>
-  /** Loads the item into the store. Must be the same function at every render. */
+  /** Must be the same function at every render. */
   open: (id: string) => Promise<unknown>
-  /** Name of the route parameter that contains the id of the item. */
+  /** Name of the route parameter with the id of the item. */
   param: string
-  /** The list page to which the person gets a link if the item does not exist. */
+  /** The list page that is linked if the item does not exist. */
   list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
-  /**
-   * Returns a text that is shown if the item does not exist: the title, the explanation (`text`),
-   * or the text of the link to the list (`go`).
-   */
   missing: (key: 'title' | 'text' | 'go') => string
   nameOf: (item: Item) => string
   children: (item: Item) => ReactNode
 }
 
-/**
- * Loads the item of an administration page, such as a group, and draws it with `children`. Shows a
- * notice instead while the item is loading, if it does not exist, or if it could not be loaded.
- */
+/** The page of an item: loads it, and says if it is missing or could not be loaded. */
 export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps<Item>) {
   const { store, open, param, list, missing, nameOf, children } = props
   const { locale, t } = useTranslation()

@@ -14,24 +14,17 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * The translated texts of this component. They are part of its script, which is loaded only when
- * the component is shown. In the HTML, they would be loaded with every visit of the page.
- */
+// part of the script, because in the HTML they would be loaded with every visit of the page
 const catalogues = { en, fr }
 
 export interface InvitationLinksProps {
   people: LinkRecipients
-  /** Number of people who are selected in the list. Undefined if nobody is selected. */
+  /** Number of people who are selected in the list. */
   selected?: number
-  /** Undefined if the card cannot be closed. */
   onClose?: () => void
 }
 
-/**
- * Offers the invitation links of many people as a CSV file. An administrator needs the file on a
- * site without a mail server, to send the links to the people.
- */
+/** The links of many people as a CSV file, for a site that has no mail server. */
 export function InvitationLinksDownload({ people, selected, onClose }: InvitationLinksProps) {
   const { locale, t: common } = useTranslation()
   const t: Translate<NamespaceKey<'passOn'>> = translator(locale, catalogues[locale])

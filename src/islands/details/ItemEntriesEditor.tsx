@@ -11,18 +11,14 @@ type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 're
 interface ItemEntriesProps<Entry> {
   id: string
   part: ItemEntriesState<Entry>
-  /** Returns a text of the list. `name` is the name of the entry that the text is about. */
   words: (key: Word, values?: { name: string }) => string
   none: string
   note?: string
   nameOf: (entry: Entry) => string
-  /** Returns the entries whose names contain the text and that can be added to the list. */
+  /** Returns the entries that can be added to the list. */
   find: (text: string) => Promise<readonly Entry[]>
-  /** Returns a second text for a found entry, such as the e-mail of a person. */
   noteOf?: (entry: Entry) => string
-  /**
-   * Loads the first entries. With `after`, loads the entries that follow the entry with this id.
-   */
+  /** With `after`, loads the entries that follow this one. */
   load: (after?: string) => Promise<void>
   add: (entry: Entry) => Promise<void>
   remove: (entry: Entry) => Promise<void>
@@ -33,10 +29,7 @@ interface ItemEntriesProps<Entry> {
 
 const undoMs = 10_000
 
-/**
- * Shows a list that belongs to the item of a page, such as the members of a group. The person can
- * search for entries, add them and remove them. A removal can be undone for ten seconds.
- */
+/** Lists entries that belong to the item of a page, such as the members of a group. */
 export function ItemEntriesEditor<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
   const { id, part, words, none, note, nameOf, find, noteOf, load, add, remove, row, children } =
     props

@@ -6,19 +6,14 @@ import { showMessage } from '../kit/show-message.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 export interface DeletionOptions {
-  /** The list page that is opened after the deletion. */
   list: 'categories' | 'domains' | 'groups' | 'users'
   remove: () => Promise<void>
-  /**
-   * Loads the item again. Called if the deletion failed because somebody else has changed or
-   * deleted the item.
-   */
+  /** Called if somebody else has changed or deleted the item. */
   reload: () => Promise<unknown>
-  /** Message that is shown after the deletion. */
   done?: string
 }
 
-/** Returns the options with which `useAction()` or `useForm()` deletes the item of a page. */
+/** Returns what `useAction()` or `useForm()` needs to delete the item of a page. */
 export function useDeletionActionOptions({ list, remove, reload, done }: DeletionOptions) {
   const { locale } = useTranslation()
   return {

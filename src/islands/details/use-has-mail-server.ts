@@ -4,11 +4,7 @@ import { $attention, loadAttention } from '../../stores/admin/overview.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 
-/**
- * Returns whether the site has a mail server. Returns true until the API has answered, so that no
- * page says too early that there is none. If `isAnswerNeeded` is false, returns true without
- * calling the API.
- */
+/** Returns true until the API has answered, so that no page says too early that there is none. */
 export function useHasMailServer(isAnswerNeeded = true): boolean {
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const company = params['company']

@@ -7,10 +7,6 @@ import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * A card with a button that makes a domain the company's primary domain, and a note that explains
- * what changes. Shows nothing if the domain is already primary or cannot become primary.
- */
 export function ChangePrimaryDomain({
   domain: { id, host, primary, state }
 }: {

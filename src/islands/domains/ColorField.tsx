@@ -5,19 +5,14 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface ColorFieldProps {
   label: string
-  /** The color that the company has chosen. Undefined for the standard color. */
+  /** Undefined for the standard color. */
   color: string | undefined
-  /** The color that pages show if the company has chosen none. */
   standard: string
-  /** The colors that pages show instead of `color`. Empty if `color` is easy enough to read. */
+  /** The colors that pages show where `color` would be hard to read. */
   corrections: readonly ColorCorrection[]
   onChange: (color: string | undefined) => void
 }
 
-/**
- * A field to type or pick a color. If the chosen color would be hard to read, says which color
- * pages show instead.
- */
 export function ColorField({ label, color, standard, corrections, onChange }: ColorFieldProps) {
   const { t } = useTranslation()
   const id = useId()
@@ -87,7 +82,7 @@ function correctionWords({ colour, mode, original, used }: ColorCorrection, t: T
   return t(`domains.look.corrected.${isSurface ? 'surface' : mode}`, { given: original, used })
 }
 
-/** Returns a typed color as `#rrggbb`: `F70` → `#ff7700`. Returns undefined for other text. */
+// `F70` → `#ff7700`
 function readColor(text: string): string | undefined {
   const [, digits = ''] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim()) ?? []
   if (digits === '') return undefined

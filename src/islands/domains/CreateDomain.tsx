@@ -17,9 +17,6 @@ import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { WizardSteps } from './WizardSteps.tsx'
 
-/**
- * The first step of a new domain: the person enters the host name. Opens the next step afterwards.
- */
 export const CreateDomain = withTranslation(function CreateDomain() {
   const { locale, t } = useTranslation()
   const [host, setHost] = useState('')
@@ -89,10 +86,7 @@ export const CreateDomain = withTranslation(function CreateDomain() {
   )
 })
 
-/**
- * Returns the error of a host that is still being typed, or undefined if further characters can
- * still make the host valid.
- */
+// further characters may still make any other host valid
 function unfinished(host: string, isTopLevel: IsTopLevel, t: Translate): string | undefined {
   const fault = hostFault(host, isTopLevel)
   const isFinal = fault && ['max', 'host_label', 'host_characters', 'host_star', 'host_api']
@@ -106,10 +100,6 @@ function hostWords(host: string, t: Translate): string {
     : t('domains.create.both', { host, api: `api.${host}` })
 }
 
-/**
- * Loads the list of top-level domains, which only this page needs. Returns a ref that contains the
- * function to check a top-level domain. Until the list is loaded, the function accepts any text.
- */
 function useTopLevels() {
   const isTopLevel = useRef<IsTopLevel>(() => true)
   useEffect(() => {

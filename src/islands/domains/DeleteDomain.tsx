@@ -6,10 +6,6 @@ import { $user } from '../../stores/signed-in-user.ts'
 import { DeleteWithTypedConfirmation } from '../details/DeleteWithTypedConfirmation.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * A card that says what stops working without the domain, and deletes the domain permanently after
- * the person has typed its host name. Names the domains of other companies that depend on it.
- */
 export function DeleteDomain({ domain }: { domain: DomainDetails }) {
   const { t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })

@@ -14,9 +14,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainCheckProps {
   domain: DomainDetails
-  /** Opens the step that shows the DNS records. Undefined if this page already shows them. */
   toRecords?: () => void
-  /** Opens the next step. Undefined if there is none. */
   onDone?: () => void
 }
 
@@ -24,11 +22,6 @@ const firstSeconds = 10
 const mostSeconds = 60
 const backOff = 1.4
 
-/**
- * Shows whether DNS proves that the company owns a domain. Repeats the check until DNS proves it:
- * every ten seconds at first, later once a minute. Does not check while the page is in the
- * background.
- */
 export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const { locale, t } = useTranslation()
   const [asked, setAsked] = useState(0)
@@ -124,7 +117,6 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   )
 }
 
-/** Returns the names of the domain for which DNS has no address record yet. */
 function namesWithoutAddress({ host, addresses }: DomainDetails): string[] {
   if (!addresses) return []
   const names = host.startsWith('*') ? [host] : [host, `api.${host}`]
@@ -155,16 +147,11 @@ function outcomeWords({ check, proof }: DomainDetails, t: Translate) {
   return t(`domains.check.outcomes.${check.outcome}`, { name: proof?.name ?? '' })
 }
 
-/**
- * Returns the number of seconds until the next check of DNS, after `asked` checks. If the API has
- * asked for a longer pause in `failure`, returns that pause.
- */
 function pauseAfter(asked: number, failure: AppError | undefined): number {
   const pause = Math.min(mostSeconds, firstSeconds * backOff ** Math.max(0, asked - 3))
   return Math.max(pause, failure?.retryAfter ?? 0)
 }
 
-/** Returns in words how long ago a time was: `10 seconds ago`, « il y a 10 secondes » */
 function ago(at: string, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
   // the clocks of server and device may differ

@@ -29,10 +29,6 @@ const MoveDomainToCompany = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./MoveDomainToCompany.tsx')).MoveDomainToCompany
 )
 
-/**
- * The page of a domain. Until DNS proves that the company owns the domain, shows the steps to prove
- * it. Afterwards shows the domain's settings and theme.
- */
 export const DomainDetail = withTranslation(function DomainDetail({
   publicAddresses
 }: {
@@ -58,7 +54,7 @@ interface DomainProps {
 }
 
 interface RecordsProps extends DomainProps {
-  /** The IP addresses or the host name of this service. Empty if they are not set. */
+  /** Empty if the operator has set none. */
   publicAddresses: readonly string[]
 }
 
@@ -181,10 +177,6 @@ function Proved({ domain, publicAddresses }: RecordsProps) {
   )
 }
 
-/**
- * Shows the settings, the theme and the other cards of a domain. Used only if DNS has proved at
- * least once that the company owns the domain.
- */
 function Contents({ domain }: DomainProps) {
   const user = useStore($user, { ssr: 'initial' })
   const themes = useStore($themes, { ssr: 'initial' })

@@ -19,7 +19,6 @@ const addresses = createListAddressCodec({
   filters: { state: value => states.some(state => state === value) }
 })
 
-/** Lists the domains of a company. They can be searched by host, filtered and sorted. */
 export const DomainList = withTranslation(function DomainList() {
   const { locale, t } = useTranslation()
   const screen = useListScreen(domainList, addresses, 'host')

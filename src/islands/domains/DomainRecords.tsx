@@ -9,13 +9,11 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainRecordsProps {
   domain: DomainDetails
-  /** The IP addresses or the host name of this service. Empty if they are not set. */
+  /** Empty if the operator has set none. */
   publicAddresses: readonly string[]
-  /** Opens the next step. Undefined if there is none. */
   onDone?: () => void
 }
 
-/** Lists the DNS records that a domain needs, in the notation of DNS providers. */
 export function DomainRecords({ domain, publicAddresses, onDone }: DomainRecordsProps) {
   const { t } = useTranslation()
   const page = usePageHost()
@@ -65,10 +63,6 @@ export function DomainRecords({ domain, publicAddresses, onDone }: DomainRecords
   )
 }
 
-/**
- * Returns what the records of a domain lead to: the addresses or the host name of this service if
- * its operator has set them, otherwise the host of this page.
- */
 function serverOf(publicAddresses: readonly string[], page: string | undefined) {
   const name = publicAddresses.find(each => /[a-z]$/i.test(each) && !each.includes(':'))
   if (name !== undefined) return { server: name }
@@ -116,7 +110,6 @@ function RecordRows({ record }: { record: DnsRecord }) {
   )
 }
 
-/** Returns the host of this page. Undefined until the page's script runs. */
 function usePageHost(): string | undefined {
   const [host, setHost] = useState<string>()
   useEffect(() => setHost(location.hostname), [])

@@ -18,7 +18,6 @@ interface DomainProps {
 const fields = ['name', 'title', 'public', 'locale', 'contact', 'privacy', 'terms'] as const
 type Settings = Pick<DomainDetails, (typeof fields)[number]>
 
-/** Shows the settings of a domain and lets an administrator change them in place. */
 export function DomainSettings({ domain }: DomainProps) {
   const { t } = useTranslation()
   return (

@@ -15,7 +15,6 @@ const looks = {
   taken: { icon: 'alert', color: 'text-error' }
 } as const
 
-/** Shows the state of a domain: an icon and a word in the color of the state. */
 export function DomainStateMark({ state, children }: DomainStateMarkProps) {
   const { icon, color } = looks[state]
   return (

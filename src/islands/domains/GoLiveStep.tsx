@@ -5,15 +5,10 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface GoLiveStepProps {
   domain: DomainDetails
-  /** Opens the step that checks by DNS whether the company owns the domain. */
   toCheck: () => void
-  /** Closes the steps, so that the page shows the settings of the domain. */
   onDone: () => void
 }
 
-/**
- * The last step of a new domain. Says whether the site is available on the domain, and links to it.
- */
 export function GoLiveStep({ domain, toCheck, onDone }: GoLiveStepProps) {
   const { t } = useTranslation()
   const { host, state } = domain
@@ -55,10 +50,6 @@ export function GoLiveStep({ domain, toCheck, onDone }: GoLiveStepProps) {
   )
 }
 
-/**
- * Returns the web address of a host, with the scheme and the port of the current page. Returns
- * undefined until the script of the page runs.
- */
 function useOrigin(host: string): string | undefined {
   const [origin, setOrigin] = useState<string>()
   useEffect(() => {

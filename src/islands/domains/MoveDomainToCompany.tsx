@@ -15,10 +15,7 @@ import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * The translated texts of this component. They are part of its script, which is loaded only for
- * operators. In the HTML, they would be loaded for everybody.
- */
+// part of the script, which is loaded only for operators
 const catalogues = { en, fr }
 
 function wordsOfMove(locale: Locale): Translate<NamespaceKey<'moveDomain'>> {
@@ -29,7 +26,6 @@ interface DomainProps {
   domain: DomainDetails
 }
 
-/** Lets an operator move a domain to another company. Says what stops working with the move. */
 export function MoveDomainToCompany({ domain }: DomainProps) {
   const { locale } = useTranslation()
   const say = wordsOfMove(locale)

@@ -6,7 +6,6 @@ import { decodeSvg } from './svg-text.ts'
 interface PictureFieldProps {
   label: string
   hint: string
-  /** The picture as SVG text. Empty if there is none. */
   picture: string
   error: string | undefined
   isDark?: boolean
@@ -17,7 +16,6 @@ interface PictureFieldProps {
 // the server refuses larger pictures, and names what it refuses
 const mostBytes = 64 * 1024
 
-/** A field for an SVG picture: the person chooses a file or drops one. */
 export function PictureField(props: PictureFieldProps) {
   const { label, hint, picture, error, isDark = false, onChoose, onRemove } = props
   const { t } = useTranslation()

@@ -15,10 +15,6 @@ interface PublishThemeProps {
   draft: ThemeDraft
 }
 
-/**
- * Lists what the draft of a theme would change on the pages, and lets an administrator publish or
- * delete the draft.
- */
 export function PublishTheme({ domain, themes, draft }: PublishThemeProps) {
   const { t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)

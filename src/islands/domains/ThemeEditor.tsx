@@ -27,10 +27,6 @@ interface ThemeEditorProps {
   domain: DomainDetails
 }
 
-/**
- * A card to edit the theme of a domain, with a preview. Changes are saved automatically in a draft.
- * The pages of the domain change only when the draft is published.
- */
 export function ThemeEditor({ domain }: ThemeEditorProps) {
   const { t } = useTranslation()
   const state = useStore($themes, { ssr: 'initial' })

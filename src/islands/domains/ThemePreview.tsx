@@ -15,9 +15,6 @@ interface ThemePreviewProps {
   logoDark: string | undefined
 }
 
-/**
- * Shows how pages and mails look with the colors and logos of a theme, in light and in dark mode.
- */
 export function ThemePreview({ name, colors, logo, logoDark }: ThemePreviewProps) {
   const { t } = useTranslation()
   const tokens = themeTokens(colors)
@@ -43,10 +40,6 @@ interface SampleProps {
   logo: string
 }
 
-/**
- * A sample of a page and of a mail. Its links and buttons do nothing, so screen readers and the
- * keyboard skip them.
- */
 function Sample({ name, mode, logo }: SampleProps) {
   const { t } = useTranslation()
   return (
@@ -109,10 +102,7 @@ function classOf(mode: Mode): string {
   return `theme-sample-${mode}`
 }
 
-/**
- * Colors the preview through a style sheet of its own, because the content security policy forbids
- * style attributes.
- */
+// the content security policy forbids style attributes
 function usePreviewColors(tokens: Record<Mode, ThemeTokens>): void {
   const [sheet, setSheet] = useState<CSSStyleSheet>()
   useEffect(() => {

@@ -15,9 +15,6 @@ interface ThemeVersionsProps {
   draft: ThemeDraft
 }
 
-/**
- * Lists the published themes of a domain, and lets an administrator publish an earlier theme again.
- */
 export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)

@@ -3,14 +3,9 @@ import { type DomainStep, domainSteps, formatDomainStepQuery } from './wizard-st
 
 interface WizardStepsProps {
   step: 'host' | DomainStep
-  /** Opens a step. Undefined until the domain has been created. */
   open?: (step: DomainStep) => void
 }
 
-/**
- * Lists the steps of a new domain. Each step has its own address, so that the person can continue
- * later.
- */
 export function WizardSteps({ step, open }: WizardStepsProps) {
   const { t } = useTranslation()
   return (

@@ -1,6 +1,6 @@
 /**
- * Decodes an SVG file as browsers do: by its byte order mark, or else by the encoding that it
- * declares, or else as UTF-8. Returns undefined if the bytes are no text in this encoding.
+ * Decodes as browsers do: by the byte order mark, or the declared encoding, or as UTF-8. Returns
+ * undefined for bytes that are no text.
  */
 export function decodeSvg(bytes: Uint8Array): string | undefined {
   const start = new TextDecoder('latin1').decode(bytes.subarray(0, 200))

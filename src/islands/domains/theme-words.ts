@@ -2,15 +2,11 @@ import type { Colors, DomainThemes } from '../../contract/domains.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
 
-/** A part of a theme, such as the logo. Each part is saved and compared as one value. */
 export type ThemePart = (typeof themeParts)[number]
 const themePictures = ['logo', 'logo_dark', 'favicon'] as const
 export const themeParts = ['colors', ...themePictures] as const
 
-/**
- * The colors of a theme, in the order of the editor. The editor always shows the first two colors,
- * and the other six on demand.
- */
+// in the order of the editor, which shows the first two always and the others on demand
 export const colorRoles = [
   'primary',
   'secondary',
@@ -22,7 +18,7 @@ export const colorRoles = [
   'info'
 ] as const
 
-/** The colors in the order in which the server returns them. */
+// the order in which the server returns them, so that themes can be compared as JSON
 const roleOrder = [
   'background',
   'surface',
@@ -34,11 +30,6 @@ const roleOrder = [
   'info'
 ] as const
 
-/**
- * Returns a copy of `colors` in which the color of one role is `color`, or the standard color if
- * `color` is undefined. The keys have the order in which the server sends them, so that themes can
- * be compared as JSON.
- */
 export function withReplacedThemeColor(
   colors: Colors,
   role: (typeof colorRoles)[number],
@@ -53,7 +44,6 @@ export function labelOfThemePart(part: ThemePart, t: Translate): string {
   return t(part === 'colors' ? 'domains.look.colors.label' : `domains.look.${part}`)
 }
 
-/** Returns the value of a part of a theme in words: `Main color #d24011, light by default`. */
 export function describeThemePart(part: ThemePart, value: unknown, t: Translate): string {
   if (part !== 'colors') return t(value ? 'domains.look.own' : 'domains.look.none')
   const colors = value as Colors // as: the type of this part
@@ -63,14 +53,12 @@ export function describeThemePart(part: ThemePart, value: unknown, t: Translate)
   return [...named, t(colors.dark ? 'domains.look.isDark' : 'domains.look.isLight')].join(', ')
 }
 
-/** A difference between the published theme and the draft, in words. */
 interface DescribedThemeChange {
   label: string
   before: string | undefined
   after: string
 }
 
-/** Returns the differences, in words, between the published theme and the theme `look`. */
 export function describeThemeChanges(
   look: EditedTheme,
   themes: DomainThemes,

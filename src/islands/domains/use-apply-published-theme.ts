@@ -4,9 +4,7 @@ import { themeCss } from '../../core/theme/theme-colors.ts'
 import { svgDataUrl } from './svg-data-url.ts'
 
 /**
- * Shows the published theme on the open page as soon as it changes: when the person publishes a new
- * theme, or an earlier theme again. Does nothing unless the page is on the host `host`. Pages that
- * are opened later get the theme from the server.
+ * Shows a published theme on the open page, if it is on `host`. Later pages get it from the server.
  */
 export function useApplyPublishedTheme(host: string, { published }: DomainThemes): void {
   const { number, theme } = published

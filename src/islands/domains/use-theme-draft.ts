@@ -17,21 +17,18 @@ const pauseMs = 600
 
 export type ThemeDraft = ReturnType<typeof useThemeDraft>
 
-/** For each picture that the server refused, what the server found wrong with it. */
 type Refused = Partial<Record<ThemePart, FieldError>>
 
 /**
- * Holds the theme that a person edits, and saves it as a draft shortly after each change. If the
- * server refuses a picture, restores the saved picture. If somebody else has changed the same part
- * of the theme, `conflict` holds the differences, and nothing is saved until `resolve` is called.
+ * Saves the edited theme as a draft shortly after each change. Saves nothing during a `conflict`.
  */
 export function useThemeDraft(id: string, themes: DomainThemes) {
   const [look, setLook] = useState(() => themeToEdit(themes))
   const [refused, setRefused] = useState<Refused>({})
-  /** The stored theme on which the unsaved changes are based. Updated after each save. */
+  // the stored theme on which the unsaved changes are based
   const seen = useRef(look)
   const latest = useRef(look)
-  /** Whether the last call of `change()` saved the draft. False if it found a conflict. */
+  // false if the last call of `change()` found a conflict
   const isSaved = useRef(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
@@ -97,7 +94,6 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
     refused,
     conflict,
     failure: saving.failure,
-    /** Returns the version of the stored themes. */
     version: () => stored().version,
     isSaving: saving.isWorking || Object.keys(changedParts(look, seen.current)).length > 0,
     save,
@@ -114,10 +110,6 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
       seen.current = stored()
       show(seen.current)
     },
-    /**
-     * Discards the unsaved changes and shows the stored theme: the saved draft or, if there is
-     * none, the published theme.
-     */
     reset() {
       clearTimeout(timer.current)
       seen.current = stored()

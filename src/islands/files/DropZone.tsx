@@ -4,7 +4,7 @@ import type { FileHandoff } from '../../stores/file-handoff.ts'
 interface DropZoneProps {
   to: FileHandoff['to']
   label: string
-  /** Label on phones, where nothing can be dropped. By default, `label`. */
+  /** Label on phones, where nothing can be dropped. */
   touchLabel?: string
   hint: string
   onFiles: (files: File[]) => void
@@ -13,9 +13,8 @@ interface DropZoneProps {
 }
 
 /**
- * A labeled file input in a frame on which files can be dropped. Calls `onFiles` with the files
- * that the person chooses in the input, or has chosen before the script had loaded. Does not call
- * it with dropped or pasted files: the page gets these from `useOnFilesReceived()`.
+ * Does not call `onFiles` with dropped or pasted files: `useOnFilesReceived()` gives these to the
+ * page.
  */
 export function DropZone({
   to,

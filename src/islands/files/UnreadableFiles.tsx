@@ -3,7 +3,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 const namedAtMost = 5
 
-/** Lists the dropped files and folders that could not be read. */
 export function UnreadableFiles({ names }: { names: readonly string[] }) {
   const { locale, t } = useTranslation()
   if (names.length === 0) return null

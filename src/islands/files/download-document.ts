@@ -1,10 +1,7 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
-/**
- * Downloads the stored document of a deposit. The browser writes the bytes to disk as they arrive.
- * Does nothing if the request is a verification or a deposit that is not recorded yet.
- */
+/** Does nothing for a verification or a deposit that is not recorded yet. */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')

@@ -8,11 +8,7 @@ import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 import { downloadFile } from './download-file.ts'
 
-/**
- * Downloads a CSV file with the requests of the history that match the filter. Adds the names of
- * verified files, which only this browser knows. The file's name is `fileNamePrefix` with today's
- * date.
- */
+/** Adds the names of verified files, which only this browser knows. */
 export async function downloadHistory(
   filter: RequestFilter,
   format: HistoryExportFormat,
@@ -28,9 +24,6 @@ export async function downloadHistory(
   )
 }
 
-/**
- * Downloads the person's own data as JSON. The file's name is `fileNamePrefix` with today's date.
- */
 export async function downloadOwnData(
   options: OwnDataExportOptions,
   fileNamePrefix: string
@@ -38,7 +31,7 @@ export async function downloadOwnData(
   downloadFile(await fetchOwnData(options), fileNamePrefix, 'json')
 }
 
-/** Returns the text of a file including its byte order mark, which `Blob.text()` would remove. */
+// `Blob.text()` would remove the byte order mark
 async function textOf(content: Blob): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
 }

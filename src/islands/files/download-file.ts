@@ -1,4 +1,4 @@
-/** Downloads a file. Its name is `fileNamePrefix` with today's date and the extension. */
+/** Adds today's date and the extension to the name. */
 export function downloadFile(content: Blob, fileNamePrefix: string, extension: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)

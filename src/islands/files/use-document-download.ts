@@ -3,10 +3,6 @@ import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 
-/**
- * Returns `save()`, which downloads the stored document of a deposit, and the state of the
- * download: whether it is running, and its error if it failed.
- */
 export function useDocumentDownload(request: ProcessedRequest) {
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
   const save = async () => {

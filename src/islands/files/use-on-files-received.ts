@@ -3,9 +3,8 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /**
- * Receives files on the page `to`. The person may have dropped, pasted or chosen them on another
- * page. Calls `onFiles` with the files, and with the number of system files that were skipped in
- * dropped folders (`leftOut`). Returns the names of the files that could not be read.
+ * Calls `onFiles` with what was dropped, pasted or chosen on any page. Returns the names of
+ * unreadable files.
  */
 export function useOnFilesReceived(
   to: FileHandoff['to'],

@@ -11,10 +11,7 @@ export interface AccountFieldProps {
 }
 
 interface EmailFieldProps extends AccountFieldProps {
-  /**
-   * Value of the attribute `autocomplete`: `username` if the e-mail identifies an existing account,
-   * `email` for the e-mail of a new account.
-   */
+  /** `username` identifies an existing account to password managers. */
   use: 'email' | 'username'
   label?: string
   initial?: string | undefined
@@ -39,10 +36,7 @@ interface AccountPageLinkProps {
   children: ReactNode
 }
 
-/**
- * A link from the sign-in page to the sign-up page, or back. The site's script adds the query
- * parameters of an invitation to the link.
- */
+/** The site's script adds the query parameters of an invitation to the link. */
 export function SignInOrUpLink({ path, children }: AccountPageLinkProps) {
   return (
     <a className="link link-secondary" data-keeps-link-params href={path} suppressHydrationWarning>

@@ -1,19 +1,19 @@
 interface BusyButtonProps {
   label: string
-  /** Name of the button for screen readers. If absent, they read the label. */
+  /** Name for screen readers. */
   name?: string | undefined
   isWorking: boolean
   isOff?: boolean | undefined
-  /** Whether it is off until the page's script runs. `boot.js` then keeps a click for the script. */
+  /** Off until the page's script runs. `boot.js` then keeps a press for the script. */
   needsScript?: boolean
-  /** CSS classes of the button. If absent, the button looks like the main button of a form. */
+  /** CSS classes of the button. */
   look?: string | undefined
   describedBy?: string
-  /** Runs on a click. Undefined if the button submits a form. */
+  /** Undefined if the button submits a form. */
   onClick?: () => void
 }
 
-/** A button that keeps its size and the focus while `isWorking`. */
+/** Keeps its size and the focus while `isWorking`. */
 export function BusyButton(props: BusyButtonProps) {
   const {
     label,

@@ -14,10 +14,7 @@ interface ButtonWithNoteProps {
   }
 }
 
-/**
- * A button with a sentence below it (`note`) that explains its effect. Also shows the error of
- * `action`.
- */
+/** A button with a sentence below it, and the error of `action`. */
 export function ButtonWithNote(props: ButtonWithNoteProps) {
   const { label, note, look = 'btn-outline btn-sm', action } = props
   const id = useId()

@@ -8,10 +8,7 @@ interface CheckBoxesProps extends FieldTexts {
   initial?: readonly string[]
 }
 
-/**
- * A field with check boxes for a few values. The value of the field in the form has one line for
- * each checked box.
- */
+/** The value of the field has one line for each checked box. */
 export function CheckBoxes({ label, name, options, initial = [], hint, error }: CheckBoxesProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')

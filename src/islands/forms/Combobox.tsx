@@ -3,7 +3,6 @@ import { asAppError } from '../../contract/kit/errors.ts'
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** An entry in the list of a `Combobox`. */
 interface ComboboxChoice<Item> {
   item: Item
   id: string
@@ -12,32 +11,20 @@ interface ComboboxChoice<Item> {
 }
 
 interface ComboboxProps<Item> extends FieldTexts {
-  /**
-   * Name of the hidden input that contains `value`, so that the form reads and checks it. If the
-   * form finds an error in the hidden input, the visible field gets the focus.
-   */
+  /** Name of the hidden input that contains `value`, which the form reads and checks. */
   name?: string
-  /** Value of the hidden input. Empty if nothing is chosen. */
   value?: string
-  /**
-   * Runs when the form writes a value into the hidden input, for example from a draft. The parent
-   * can then show the item that belongs to the value.
-   */
+  /** Runs when the form writes a value into the hidden input, for example from a draft. */
   restore?: (value: string) => void
-  /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
+  /** Returns the first choices for an empty text. */
   search: (text: string) => Promise<ComboboxChoice<Item>[]>
-  /** Runs when the person has chosen an item. The field is then emptied. */
   choose: (item: Item) => void
-  /** Whether the last choice is being saved. Meanwhile nothing can be chosen. */
   isBusy?: boolean
 }
 
 const pauseMs = 200
 
-/**
- * A field that searches while the person types, and lists what it finds. A click or the arrow down
- * opens the list. The page must pass the translations `forms` to the island.
- */
+/** The page must pass the translations `forms` to the island. */
 export function Combobox<Item>(props: ComboboxProps<Item>) {
   const { label, hint, error, name, value = '', restore, search, choose, isBusy = false } = props
   const { t } = useTranslation()

@@ -12,7 +12,6 @@ interface ConfirmButtonProps {
   action: { start: (input: undefined) => Promise<void>; isWorking: boolean }
 }
 
-/** A button that asks a question before it runs an action. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { label, name, look, question, yes, no, action } = props
   const [isAsking, setAsking] = useState(false)

@@ -5,30 +5,23 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
-/** Functions that return the label and the value of a changed field as text. */
 export interface DifferenceFormatters {
   labelOf: (name: string) => string
   wordsOf: (name: string, value: unknown) => string
 }
 
 interface EditConflictProps extends DifferenceFormatters {
-  /**
-   * The result of `useVersionedSave()`: the conflict, if there is one, and the function that
-   * resolves it.
-   */
   versioned: {
     conflict: { theirs: { version: number }; differences: readonly Difference[] } | undefined
     resolve: (mine: readonly string[]) => Promise<void>
   }
-  /** The heading that gets the focus when the person has resolved the conflict. */
+  /** The heading that gets the focus when the conflict is resolved. */
   title?: RefObject<HTMLElement | null>
 }
 
 /**
- * Shows how the changes of the person differ from changes that somebody else has saved at the same
- * time. The person chooses which values to keep, for each field or for all. Asks before the person
- * leaves the page without having chosen. Shows nothing without a conflict. The page must pass the
- * translations `forms` to the island.
+ * Lets the person choose, field by field, between their changes and those of somebody else. The
+ * page must pass the translations `forms` to the island.
  */
 export function EditConflict({ versioned, title, ...words }: EditConflictProps) {
   const { conflict, resolve } = versioned

@@ -3,7 +3,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { fieldErrorText } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
-/** Lists the fields of a form that have errors. Each name is a link that leads to the field. */
 export function ErrorSummary({ form }: { form: Pick<FormState, 'props' | 'errors' | 'focus'> }) {
   const { t } = useTranslation()
   const { errors } = form
@@ -43,7 +42,6 @@ interface ShownField {
   label: string
 }
 
-/** Returns the fields with these names, in the order in which the form shows them. */
 function fieldsOf(form: HTMLFormElement | null, names: readonly string[]): ShownField[] {
   const found = new Map<string, ShownField>()
   for (const field of form?.querySelectorAll<HTMLInputElement>('input, select, textarea') ?? []) {

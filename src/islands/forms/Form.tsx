@@ -11,29 +11,24 @@ const ErrorSummary = lazyComponent(async () => (await import('./ErrorSummary.tsx
 interface FormProps {
   form: Pick<FormState, 'props' | 'errors' | 'focus' | 'failure' | 'isWorking' | 'isDone'>
   submit: string
-  /** CSS classes of the button that sends the form. */
+  /** CSS classes of the button. */
   look?: string
   /**
-   * Whether the form derives a key from a password, which takes a second and needs a secure page.
+   * Whether sending derives a key from a password, which takes a second and needs a secure page.
    */
   derivesKey?: boolean
-  /** Message that is shown when the form has been sent successfully. */
   done?: string | undefined
-  /** Whether the form is drawn as a card. Absent if the form is inside a card already. */
+  /** Whether the form is drawn as a card. */
   isSheet?: boolean
   className?: string
-  /** Shown instead of the standard note about the error in `form.failure`. */
+  /** Shown instead of the standard note about the error. */
   failure?: ReactNode
   beside?: ReactNode
   below?: ReactNode
   children: ReactNode
 }
 
-/**
- * A form with its fields (`children`) and the button that sends it. Shows a message when the values
- * were sent, and an error note if sending failed. The page must pass the translations `account` to
- * the island.
- */
+/** The page must pass the translations `account` to the island. */
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props
   const { t } = useTranslation()

@@ -3,10 +3,7 @@ import { ErrorNote, type ErrorNoteProps } from '../kit/ErrorNote.tsx'
 import { formatRetryTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * An `ErrorNote` that also says from what time the person can try again, if the API has refused the
- * call after too many attempts.
- */
+// a call refused after too many attempts says from what time the person can try again
 export function FormErrorNote({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useTranslation()
   const until = useMemo(

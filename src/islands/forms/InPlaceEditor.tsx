@@ -7,13 +7,11 @@ interface InPlaceEditorProps {
   look?: string
   /** Content above the button while the form is closed. */
   shown?: ReactNode
-  /** Whether the button is hidden, because the form must not be opened now. */
   isLocked?: boolean
-  /** Draws the form. `close` closes the form and shows the button again. */
+  /** `close` shows the button again. */
   children: (close: () => void) => ReactNode
 }
 
-/** A button that opens a form in its place. The button gets the focus when the form is closed. */
 export function InPlaceEditor(props: InPlaceEditorProps) {
   const { label, look = 'btn-outline btn-sm', shown, isLocked = false, children } = props
   const [isOpen, setOpen] = useState(false)
@@ -41,7 +39,6 @@ interface InPlaceFormProps extends Omit<ComponentProps<typeof Form>, 'beside'> {
   close: () => void
 }
 
-/** A form inside `InPlaceEditor`. Focuses its first field, and has a button that cancels it. */
 export function InPlaceForm({ cancel, close, ...form }: InPlaceFormProps) {
   const { ref } = form.form.props
   useEffect(() => ref.current?.querySelector<HTMLElement>('input, select')?.focus(), [ref])

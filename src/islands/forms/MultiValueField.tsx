@@ -8,10 +8,8 @@ interface MultiValueFieldProps extends FieldTexts {
 }
 
 /**
- * A field for any number of typed values, such as e-mails. Adds the typed value on Enter, on a
- * comma, and when the focus leaves the input. Adds all values of a pasted list. In the form, the
- * value of the field is a text with one line per added value. The page must pass the translations
- * `forms` to the island.
+ * In the form, the value is a text with one line for each added value. The page must pass the
+ * translations `forms` to the island.
  */
 export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
   const { t } = useTranslation()
@@ -21,10 +19,7 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
   const input = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLUListElement>(null)
 
-  /**
-   * Writes the values into the hidden field that the form reads. Also writes a value that is typed
-   * but not added yet.
-   */
+  // the hidden field also gets a value that is typed but not added yet
   const write = (next: readonly string[]) => {
     if (store.current)
       store.current.value = [...next, ...entriesOf(input.current?.value)].join('\n')
@@ -129,10 +124,7 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
   )
 }
 
-/**
- * Splits a text at commas, semicolons and line breaks: `'a@b.fr, c@d.fr'` → `['a@b.fr', 'c@d.fr']`.
- * Leaves out empty and repeated values.
- */
+// `'a@b.fr, c@d.fr'` → `['a@b.fr', 'c@d.fr']`
 function entriesOf(text = ''): string[] {
   const entries = text.split(/[\n,;]/).map(entry => entry.trim())
   return [...new Set(entries)].filter(Boolean)

@@ -1,30 +1,25 @@
 import { type ReactNode, useState } from 'react'
 import { Combobox } from './Combobox.tsx'
 
-/** The id and the name of an item that a person can choose, such as a group. */
 export interface NamedItem {
   id: string
   name: string
 }
 
 interface NamedItemPickerProps {
-  /** Label of the whole field, such as `Group`. `label` is the label of the search. */
+  /** Label of the whole field. `label` is that of the search. */
   legend: string
-  /**
-   * Name of the value in the form. The value contains the id and the name of the chosen item, and
-   * `parseNamedItem()` parses it.
-   */
+  /** `parseNamedItem()` parses the value, the id and the name of the chosen item. */
   name: string
   label: string
   hint: string
   error: string | undefined
   preset?: NamedItem | undefined
   find: (text: string) => Promise<readonly NamedItem[]>
-  /** Content above the search. Hidden as soon as an item is chosen. */
+  /** Content above the search until an item is chosen. */
   children?: ReactNode
 }
 
-/** A field to find one item by its name. Shows the name of the chosen item. */
 export function NamedItemPicker(props: NamedItemPickerProps) {
   const { legend, name, label, hint, error, preset, find, children } = props
   const [chosen, setChosen] = useState<NamedItem>()
@@ -48,19 +43,12 @@ export function NamedItemPicker(props: NamedItemPickerProps) {
   )
 }
 
-/**
- * Parses the form value of a `NamedItemPicker`. The value consists of the id of the chosen item, a
- * space and the item's name. Returns undefined if no item is chosen.
- */
 export function parseNamedItem(value = ''): NamedItem | undefined {
   const at = value.indexOf(' ')
   return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }
 
-/**
- * Turns `find` into the property `search` of a `Combobox`: returns a function that calls `find` and
- * returns the found items as choices.
- */
+/** Turns `find` into the property `search` of a `Combobox`. */
 export function toComboboxSearch(find: (text: string) => Promise<readonly NamedItem[]>) {
   return async (text: string) => {
     const found = await find(text)

@@ -28,10 +28,6 @@ interface NewPasswordFieldsProps extends AccountFieldProps {
   owner: () => PasswordOwner
 }
 
-/**
- * Two fields for a new password and its repetition, with a note that the password stays on the
- * device.
- */
 export function NewPasswordFields({ form, owner }: NewPasswordFieldsProps) {
   const { t } = useTranslation()
   return (

@@ -11,27 +11,17 @@ interface NewPasswordFieldProps {
   label: string
   name: string
   error?: string | undefined
-  /**
-   * Returns the e-mail, the username and the company of the person who chooses the password. A
-   * password that contains one of them counts as weak. Called again at each keystroke.
-   */
+  /** A password that contains e-mail, name or company counts as weak. Called at each keystroke. */
   owner: () => PasswordOwner
 }
 
-/**
- * A field for a new password that shows its strength. The code that rates passwords is loaded on
- * focus, or immediately if the field is filled.
- */
 export function NewPasswordField({ label, name, error, owner }: NewPasswordFieldProps) {
   const { t } = useTranslation()
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<PasswordStrength>()
   const isBusy = useRef(false)
 
-  /**
-   * Rates the typed password. If the person has typed more in the meantime, also rates the new
-   * text. Does nothing while an earlier call is running, because that call rates the new text.
-   */
+  // a call that runs already also rates what is typed meanwhile
   const judge = async () => {
     if (isBusy.current) return
     isBusy.current = true

@@ -9,10 +9,7 @@ import { Form } from './Form.tsx'
 import { HiddenEmailField, PasswordField } from './PasswordField.tsx'
 import { useForm } from './use-form.ts'
 
-/**
- * A dialog that asks for the password and checks it on the server. When the dialog closes, calls
- * `answer`: with true if the password was right, with false if the person has cancelled.
- */
+// true if the password was right, false if the person has cancelled
 export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
   const { t } = useTranslation()
   const id = useId()

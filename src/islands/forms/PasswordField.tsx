@@ -14,7 +14,6 @@ interface PasswordFieldProps {
   children?: ReactNode
 }
 
-/** A password field with a button that shows the password, and a warning about caps lock. */
 export function PasswordField({ children, ...field }: PasswordFieldProps) {
   const { t } = useTranslation()
   const [isShown, setShown] = useState(false)
@@ -49,10 +48,7 @@ export function PasswordField({ children, ...field }: PasswordFieldProps) {
   )
 }
 
-/**
- * A hidden field with the e-mail. It tells password managers which account the password of the form
- * belongs to.
- */
+/** Tells password managers which account the password of the form belongs to. */
 export function HiddenEmailField({ email }: { email: string }) {
   return (
     <input

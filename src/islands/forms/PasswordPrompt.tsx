@@ -7,8 +7,7 @@ const PasswordDialog = lazyComponent(
 )
 
 /**
- * Asks the signed-in person for the password again when an API call requires this. Each island of
- * the administration contains this component.
+ * Asks for the password again when a call requires it. Each island of the administration has one.
  */
 export function PasswordPrompt() {
   const question = useStore($passwordPrompt, { ssr: 'initial' })

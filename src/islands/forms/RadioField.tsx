@@ -8,7 +8,6 @@ interface RadioFieldProps extends Omit<FieldTexts, 'hint'> {
   initial: string
 }
 
-/** A field to choose one of a few values. Each value has an explanation below its label. */
 export function RadioField({ label, name, options, initial, error }: RadioFieldProps) {
   const id = useId()
   return (

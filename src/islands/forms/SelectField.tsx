@@ -13,7 +13,6 @@ interface SelectFieldProps extends FieldTexts {
   onInput?: (event: SyntheticEvent<HTMLSelectElement>) => void
 }
 
-/** A field to choose one of a few values from a list. */
 export function SelectField({
   name,
   options,

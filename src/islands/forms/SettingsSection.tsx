@@ -15,28 +15,21 @@ interface SettingsSectionProps<Item>
   id: string
   title: string
   item: Item
-  /** The call that saves the settings. Its schema checks the values of the form. */
+  /** The call that saves, whose schema checks the form. */
   call: CallName
-  /**
-   * Returns the text of a button: `edit` opens the form, `save` sends it, and `cancel` closes it
-   * without saving.
-   */
   words: (key: 'edit' | 'save' | 'cancel') => string
   isLocked?: boolean
-  /** The settings as text. Shown while the form is closed. */
   shown: ReactNode
-  /** CSS classes of the form. */
   className: string
-  /** Draws the fields of the form. `was` is the item as it was when the form was opened. */
+  /** `was` is the item as it was when the form was opened. */
   fields: (form: FormState, was: Item) => ReactNode
   read: (values: FormValues, was: Item) => Partial<Item>
   children?: ReactNode
 }
 
 /**
- * A card that shows the settings of an item and lets an administrator change them in place. If
- * somebody else has changed the same settings meanwhile, asks which values to keep. The page must
- * pass the translations `forms` to the island.
+ * The settings of an item, changed in place. The page must pass the translations `forms` to the
+ * island.
  */
 export function SettingsSection<Item extends { id: string; version: number }>(
   props: SettingsSectionProps<Item>

@@ -21,23 +21,18 @@ addSessionStartListener(() => deleteDraftsOfOtherPeople(signedInUserId()))
 
 interface UnsavedGuardProps {
   form?: Pick<FormState, 'props' | 'read' | 'isWorking' | 'isDone'>
-  /** Whether something other than the fields is unsaved, such as a choice or work in progress. */
+  /** Whether something other than the fields is unsaved. */
   isUnsaved?: boolean
 }
 
-/**
- * The navigation events for which the person was already asked whether to leave the page. Thus the
- * person is asked only once if the page has several forms.
- */
+// a page with several forms asks only once
 const asked = new WeakSet<Event>()
-/** Whether the guard is undoing a navigation, because the person chose to stay on the page. */
+// the navigation that undoes another, because the person chose to stay
 let isReturning = false
 
 /**
- * Protects the unsaved changes of a form. Asks before the person leaves the page. If the session
- * ends, stores the values other than passwords; `useForm()` fills them in after the same person has
- * signed in again. Render this component outside the form. The page must pass the translations
- * `forms` to the island.
+ * Asks before unsaved input is lost, and keeps it as a draft if the session ends. Stands outside
+ * the form. The page must pass the translations `forms` to the island.
  */
 export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
   const { locale, t } = useTranslation()

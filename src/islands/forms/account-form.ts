@@ -6,11 +6,7 @@ import type { Translate } from '../../i18n/index.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { showMessage } from '../kit/show-message.ts'
 
-/**
- * Returns whether the page's script has started (`isReady`), and what keeps the person from signing
- * in with this browser (`obstacle`): the page has no secure connection (`insecure`), or cookies are
- * switched off (`cookies`).
- */
+/** `isReady` is true when the page's script runs. `obstacle` keeps this browser from signing in. */
 export function useBrowserReadiness(): {
   isReady: boolean
   obstacle: 'insecure' | 'cookies' | undefined
@@ -25,7 +21,6 @@ export function useBrowserReadiness(): {
   return { isReady, obstacle }
 }
 
-/** Fills empty inputs from the query parameters of the page's address. */
 export function prefillFromQuery(form: HTMLFormElement | null, names: readonly string[]): void {
   const query = new URLSearchParams(location.search)
   for (const name of names) {
@@ -38,10 +33,6 @@ export const emailRule = firstFaultOf(required, email)
 
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 
-/**
- * Returns the translated message for the error of the field `name`, or undefined if the field has
- * no error.
- */
 export function fieldErrorText(
   errors: FieldErrors,
   name: string,
@@ -53,10 +44,7 @@ export function fieldErrorText(
 }
 
 /**
- * Opens the page that follows a sign-in: see `addressAfterSignIn()`. In the browser's history, that
- * page replaces the form, so that Back does not open the form again. Then shows the message
- * `successMessage`, which announces success. If the person still has to confirm the e-mail, shows
- * no message.
+ * Opens the page that follows a sign-in, in place of the form, so that Back does not lead to it.
  */
 export async function continueAfterSignIn(successMessage?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

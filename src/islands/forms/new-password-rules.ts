@@ -6,11 +6,7 @@ import {
   ratePasswordStrength
 } from '../../stores/accounts/password-strength.ts'
 
-/**
- * Returns the rules for two fields: the new password, and `repeat`, in which the person types the
- * password again. `name` is the name of the password field. `label` is the label of that field in
- * error messages. `more` are further rules for the password.
- */
+/** `name` and `repeat` are the names of the fields, and `label` names the first in messages. */
 export function newPasswordRules(
   name: string,
   label: string,
@@ -22,11 +18,7 @@ export function newPasswordRules(
   }
 }
 
-/**
- * Returns the error `weak` for the field `name` if the password is too easy to guess. Otherwise
- * returns undefined. Also returns undefined for an empty or invalid password, because
- * `newPasswordRules()` returns the error for it.
- */
+/** Leaves faults to `newPasswordRules()`. */
 export async function weakPasswordErrors(
   name: string,
   password: string,

@@ -23,21 +23,13 @@ export type { FormValues } from '../../stores/form-values.ts'
 
 export interface FormOptions<Result> extends ActionOptions<FormValues, Result> {
   rules?: Readonly<Record<string, Validator>>
-  /** Returns errors that `rules` do not find, such as those of the API's schema. */
+  /** Errors that `rules` do not find, such as those of the API's schema. */
   inputErrors?: (values: FormValues) => FieldErrors
-  /**
-   * Returns the errors of asynchronous checks, or undefined if there are none. Called when the
-   * person submits the form.
-   */
+  /** Errors of asynchronous checks when the form is submitted. */
   slowErrors?: (values: FormValues) => Promise<FieldErrors | undefined>
-  /**
-   * The field errors that the form shows for an error code of the API:
-   * `{ name_taken: { name: { rule: 'taken' } } }`.
-   */
+  /** `{ name_taken: { name: { rule: 'taken' } } }` */
   codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
-  /**
-   * Name of the field that gets the focus if sending fails with an error that belongs to no field.
-   */
+  /** The field that gets the focus after an error that belongs to no field. */
   focusAfterFailure?: string
   isEmptiedBySuccess?: boolean
 }
@@ -45,20 +37,14 @@ export interface FormOptions<Result> extends ActionOptions<FormValues, Result> {
 export type FormState = ReturnType<typeof useForm>
 
 /**
- * Connects a native form with its validation rules and the function that sends its values. Checks a
- * field when it loses the focus, and from then on at every change. Submitting checks all fields,
- * focuses the first field with an error, and sends the values if there is no error. Shows the
- * server's errors at their fields. Keeps the values when the person changes the language of the
- * page.
+ * Checks a field when it loses the focus and then at every change. Submitting checks all, focuses
+ * the first error, or sends. Keeps the values over a change of language.
  */
 export function useForm<Result>(options: FormOptions<Result>) {
   const { rules = {}, inputErrors, slowErrors, codeErrors } = options
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
-  /**
-   * Errors from the server or from `slowErrors`, with the values they belong to. They are shown
-   * until one of these values changes or the form is submitted again.
-   */
+  // shown until one of the sent values changes or the form is submitted again
   const refused = useRef<{ values: FormValues; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
@@ -96,10 +82,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
     ...findFaults(rules, values)
   })
 
-  /**
-   * Returns the errors in `found` that belong to fields of this form. An error of one value of a
-   * field, such as `emails.2`, becomes an error of the whole field `emails`.
-   */
+  // an error of one value of a field, such as `emails.2`, is one of the whole field
   const ownErrors = (found: FieldErrors = {}): FieldErrors => {
     const own: FieldErrors = {}
     for (const [path, error] of Object.entries(found)) {
@@ -202,15 +185,11 @@ function fieldOf(element: EventTarget): FieldElement | undefined {
   return isField ? (element as FieldElement) : undefined // as: what the selector names
 }
 
-/**
- * Returns the name of the form value that an input belongs to. Several inputs can belong to one
- * value, such as the search field of a combobox and its hidden input.
- */
+// the search field of a combobox belongs to the value of its hidden input
 function nameOf(field: FieldElement): string {
   return field.dataset['for'] ?? field.name
 }
 
-/** Fills in values as if they were typed. */
 function fillIn(form: HTMLFormElement | null, values: unknown): void {
   const given = new Map<string, unknown>(Object.entries(Object(values)))
   for (const field of form?.querySelectorAll<FieldElement>('input, select, textarea') ?? []) {

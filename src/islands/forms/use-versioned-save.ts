@@ -7,10 +7,7 @@ interface Versioned {
 }
 
 export interface VersionedSaveOptions<Entity, Changes> {
-  /**
-   * Saves changes if the stored item still has the version `version`. Otherwise throws
-   * `changed_meanwhile`.
-   */
+  /** Throws `changed_meanwhile` unless the stored item still has the version. */
   save: (changes: Changes, version: number) => Promise<void>
   load: () => Promise<Entity>
 }
@@ -22,10 +19,8 @@ interface Conflict<Entity, Changes> {
 }
 
 /**
- * Returns `change()`, which saves changes of an item that other people may edit at the same time.
- * If somebody else has changed other fields, their changes stay. If somebody else has changed the
- * same fields, `change()` saves nothing: `conflict` then contains the differences, until
- * `resolve()` says which fields to keep.
+ * Keeps what others have changed in other fields. Where they have changed the same, `conflict` has
+ * the differences until `resolve()`.
  */
 export function useVersionedSave<Entity extends Versioned, Changes extends Partial<Entity>>({
   save,
@@ -50,10 +45,7 @@ export function useVersionedSave<Entity extends Versioned, Changes extends Parti
   return {
     change,
     conflict,
-    /**
-     * Saves the person's values of the fields `mine`. The other fields keep the values that are
-     * stored.
-     */
+    // the other fields keep what is stored
     async resolve(mine: readonly string[]): Promise<void> {
       if (!conflict) return
       const { theirs, changes } = conflict

@@ -13,7 +13,6 @@ import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
 
-/** The form that creates a group. Afterwards opens the page of the group. */
 export const CreateGroup = withTranslation(function CreateGroup() {
   const { locale, t } = useTranslation()
   const check = useInputCheck('createGroup')

@@ -12,9 +12,6 @@ import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * Lists the categories that the members of a group may use. Categories can be added and removed.
- */
 export function GroupCategories({ group: { id } }: { group: Group }) {
   const { locale, t } = useTranslation()
   const part = useStore($groupCategories, { ssr: 'initial' })

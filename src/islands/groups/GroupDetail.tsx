@@ -17,9 +17,6 @@ import { GroupCategories } from './GroupCategories.tsx'
 import { GroupMembers } from './GroupMembers.tsx'
 import { GroupSettings } from './GroupSettings.tsx'
 
-/**
- * The page of a group, where an administrator changes its settings, limits, members and categories.
- */
 export const GroupDetail = withTranslation(function GroupDetail() {
   const { t } = useTranslation()
   const categories = useStore($groupCategories, { ssr: 'initial' })

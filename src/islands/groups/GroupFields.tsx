@@ -9,14 +9,9 @@ const features = ['deposit'] as const satisfies Group['features']
 
 interface GroupFieldsProps {
   form: Pick<FormState, 'errors'>
-  /** Undefined for a new group. */
   group?: Pick<Group, 'name' | 'features'>
 }
 
-/**
- * The fields of a group other than its limits. The page must pass the translations `groups` and
- * `fields` to the island.
- */
 export function GroupFields({ form, group }: GroupFieldsProps) {
   const { t } = useTranslation()
   return (
@@ -40,7 +35,6 @@ export function GroupFields({ form, group }: GroupFieldsProps) {
   )
 }
 
-/** Returns the name and the features of a group from the values of the form. */
 export function groupFromForm(values: FormValues): Pick<Group, 'name' | 'features'> {
   const chosen = (values['features'] ?? '').split('\n')
   return {

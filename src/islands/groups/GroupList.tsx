@@ -16,7 +16,6 @@ import { ViewMenu } from '../lists/ViewMenu.tsx'
 
 const addresses = createListAddressCodec({ sorts: groupSortKeys })
 
-/** Lists the groups of a company. They can be searched by name and sorted. */
 export const GroupList = withTranslation(function GroupList() {
   const { locale, t } = useTranslation()
   const screen = useListScreen(groupList, addresses, 'name')

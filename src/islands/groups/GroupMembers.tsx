@@ -31,10 +31,8 @@ interface GroupProps {
   group: Group
 }
 
-/** Number of members above which the list has a search field. */
 const searchedFrom = 10
 
-/** Lists the members of a group, adds people by searching for them, and removes members. */
 export function GroupMembers({ group }: GroupProps) {
   const { locale, t } = useTranslation()
   const part = useStore($groupMembers, { ssr: 'initial' })
@@ -84,7 +82,6 @@ export function GroupMembers({ group }: GroupProps) {
   )
 }
 
-/** Adds people by their e-mails, and says who could not be added and why. */
 function AddSeveral({ group }: GroupProps) {
   const { t } = useTranslation()
   const [done, setDone] = useState<{ count: number; total: number }>()

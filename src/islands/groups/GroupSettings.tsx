@@ -20,10 +20,6 @@ interface GroupProps {
   group: Group
 }
 
-/**
- * Shows the name, features, limits and usage of a group. An administrator can change the name, the
- * features and the limits here.
- */
 export function GroupSettings({ group }: GroupProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
@@ -94,7 +90,6 @@ function Shown({ group }: GroupProps) {
   )
 }
 
-/** A button that makes a group the default group, which new people join. */
 function MakeDefault({ group }: GroupProps) {
   const { t } = useTranslation()
   // only `true` can be saved, so no conflict is possible
@@ -173,10 +168,6 @@ function labelOf(name: string, t: Translate): string {
   return labels[name] ?? name
 }
 
-/**
- * Returns the value of a setting in words, for the comparison that the person sees when somebody
- * else has changed the same setting.
- */
 function wordsOf(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of the forms
   switch (name as keyof Group) {

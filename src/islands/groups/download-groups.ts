@@ -3,10 +3,6 @@ import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { fetchAllGroups, type GroupQuery } from '../../stores/admin/group-list.ts'
 import { downloadFile } from '../files/download-file.ts'
 
-/**
- * For each column of the CSV file, a function that returns its value. The columns have the names of
- * the fields of a group.
- */
 const columns: Record<string, (group: Group) => string | number | undefined> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
@@ -21,10 +17,6 @@ const columns: Record<string, (group: Group) => string | number | undefined> = {
   created: ({ created }) => created
 }
 
-/**
- * Downloads a CSV file with all groups that match the query, including groups that the list has not
- * loaded.
- */
 export async function downloadGroups(query: GroupQuery, name: string): Promise<void> {
   const groups = await fetchAllGroups(query)
   const lines = groups.map(group => csvRecord(Object.values(columns).map(cell => cell(group))))

@@ -6,15 +6,11 @@ import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
 interface EmptyHistoryProps {
   isFiltered: boolean
-  /** The search text, or undefined if only filters are set. */
+  /** Undefined if only filters are set. */
   query: string | undefined
   onClear: () => void
 }
 
-/**
- * Replaces the list of the history when it has no rows. Says that nothing matches the search and
- * the filters, or that there are no deposits and verifications yet.
- */
 export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) {
   const { t } = useTranslation()
   if (!isFiltered) return <NoRequests />

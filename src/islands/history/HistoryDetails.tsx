@@ -27,10 +27,7 @@ import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
 interface HistoryDetailsProps {
   id: string
-  /**
-   * The request (deposit or verification) in the newest state that this tab has received.
-   * Undefined if this tab has not received the request.
-   */
+  /** Undefined if this tab has not received the request. */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
   onClose: () => void
@@ -38,10 +35,6 @@ interface HistoryDetailsProps {
 
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
-/**
- * A dialog with all details of a request (deposit or verification), and buttons such as Download.
- * Wide windows show the dialog beside the list. In narrow windows it covers the list.
- */
 export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
   const { locale, t } = useTranslation()
   const dialog = useRef<HTMLDialogElement>(null)

@@ -17,10 +17,6 @@ interface HistoryFiltersProps {
   onChange: (address: HistoryQuery) => void
 }
 
-/**
- * The search, the filters, the export and the printing of the history. In narrow windows a button opens the
- * filters.
- */
 export function HistoryFilters({ address, categories, onChange }: HistoryFiltersProps) {
   const { locale, t } = useTranslation()
   const [isOpen, setOpen] = useState(false)

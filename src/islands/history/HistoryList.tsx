@@ -16,29 +16,21 @@ interface HistoryListProps {
   requests: readonly ProcessedRequest[]
   categories: ReadonlyMap<string, string>
   now: number
-  /** Whether there are, or may be, older requests that are not loaded yet. */
+  /** Whether there may be older requests that are not loaded yet. */
   hasMore: boolean
-  /** Whether the details of a request cover the list. */
   isCovered: boolean
   hrefOf: (id: string) => string
   onOpen: (id: string) => void
-  /** Runs when the person has scrolled close to the last rows. */
   onEnd: () => void
 }
 
-/**
- * If the page is scrolled by more than this many pixels, the person is reading, and new rows stay
- * hidden.
- */
+// further down the person is reading, and new rows stay hidden
 const scrolledPx = 64
-/** Loads older rows when fewer than this many rows remain below the window. */
+// older rows are loaded when fewer remain below the window
 const nearEnd = 10
 
-/**
- * Shows the rows by day and draws only those in the window. New rows stay hidden while the person
- * has scrolled down, has the pointer or focus in the list, or has opened the details of a row. A
- * button shows the hidden rows. Visible rows are updated at any time.
- */
+// new rows stay hidden while the person has scrolled down, has the pointer or focus in the list, or
+// reads details
 export function HistoryList(props: HistoryListProps) {
   const { requests, categories, now, onEnd, hrefOf } = props
   const { locale, t } = useTranslation()
@@ -146,19 +138,12 @@ export function HistoryList(props: HistoryListProps) {
   )
 }
 
-/**
- * Fills the space of rows that are not drawn. Uses an svg, because the content security policy
- * forbids style attributes.
- */
+// an svg, because the content security policy forbids style attributes
 function Gap({ height }: { height: number }) {
   if (height === 0) return null
   return <svg aria-hidden="true" className="block w-px" height={height} />
 }
 
-/**
- * Hides rows that arrive while `isPaused`, so that the list does not move. Returns the rows to show
- * (`shown`), the number of hidden rows (`waiting`), and a function that shows them (`reveal`).
- */
 function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean) {
   const [shown, setShown] = useState(requests)
   const [source, setSource] = useState(requests)
@@ -175,11 +160,7 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
   }
 }
 
-/**
- * Returns `save`, a function that downloads the file of a row; `id`, the row whose file is being
- * downloaded; and `failed`, the row and the error of the last download if it failed. The list shows
- * the error above the rows, because all rows must have the same height.
- */
+// the error is shown above the list, because all rows must have the same height
 function useRowDownload() {
   const [id, setId] = useState<string>()
   const [failed, setFailed] = useState<{ request: ProcessedRequest; error: AppError }>()
@@ -197,7 +178,6 @@ function useRowDownload() {
   return { id, failed, save }
 }
 
-/** Returns a function that is the same at every render and calls the latest `act`. */
 function useLatest<Given>(act: (given: Given) => unknown): (given: Given) => void {
   const latest = useRef(act)
   latest.current = act
@@ -215,11 +195,7 @@ function useScrolled(): boolean {
   return isScrolled
 }
 
-/**
- * Returns `value` only when it has not changed for `ms` milliseconds, so that screen readers are
- * not flooded. Until then returns the previous value. If the previous value is 0, does not wait, so
- * that the first new row is announced immediately.
- */
+// screen readers are not flooded, but hear of the first new row at once
 function useSettledValue(value: number, ms: number): number {
   const [slow, setSlow] = useState(value)
   useEffect(() => {

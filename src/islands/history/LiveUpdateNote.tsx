@@ -5,10 +5,7 @@ import { formatTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useOnline } from './use-online.ts'
 
-/**
- * Says whether the history is updated live, at intervals or not at all. Hidden while the device is
- * offline, because a banner already says so.
- */
+// hidden while the device is offline, because a banner says so
 export function LiveUpdateNote({ now }: { now: number | undefined }) {
   const { locale, t } = useTranslation()
   const stream = useStore($streamConnectionState, { ssr: 'initial' })
@@ -38,10 +35,6 @@ export function LiveUpdateNote({ now }: { now: number | undefined }) {
   )
 }
 
-/**
- * Returns the current time (`now`) while `holds` is true. Afterwards, returns the last time at
- * which `holds` was true, for the note `Not updated since 4:05 PM`.
- */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)
   useEffect(() => {

@@ -8,14 +8,11 @@ import {
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface PrintButtonProps {
-  /** Whether the details of an entry are open. The browser then prints them alone. */
+  // the browser then prints the details alone
   isCovered: boolean
 }
 
-/**
- * A button that prints the entries that match the filter. Loads the older ones first, also when the
- * person prints with the keyboard. Phones print from a menu of the browser, so they have no button.
- */
+// phones print from a menu of the browser
 export function PrintButton({ isCovered }: PrintButtonProps) {
   const { t } = useTranslation()
   const count = useStore($requests, { ssr: 'initial' }).length

@@ -7,16 +7,11 @@ import { stateFilterLabel } from './request-labels.ts'
 
 interface PrintHeadingProps {
   count: number
-  /** Whether there are older entries that the page has not loaded, and so does not print. */
   hasMore: boolean
   categories: ReadonlyMap<string, string>
   now: number
 }
 
-/**
- * On paper, says whose history it is, of which company and time, by which filter, and whether it is
- * complete.
- */
 export function PrintHeading({ count, hasMore, categories, now }: PrintHeadingProps) {
   const { locale, t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })

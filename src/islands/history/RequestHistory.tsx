@@ -146,10 +146,6 @@ interface DetailsProps {
   onClose: () => void
 }
 
-/**
- * Shows the details of a request. Loads the code of `HistoryDetails` when the first request is
- * opened.
- */
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyComponent(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)

@@ -16,13 +16,9 @@ import {
 
 interface RequestRowProps {
   request: ProcessedRequest
-  /** Name of the deposit's category, if it is known. */
   category: string | undefined
   now: number
-  /**
-   * Whether the Tab key moves the focus to this row. True for only one row of the list; arrow keys
-   * move the focus to the other rows.
-   */
+  /** Whether the Tab key leads to this row. Arrow keys lead to the others. */
   isStop: boolean
   isSaving: boolean
   href: string
@@ -30,10 +26,7 @@ interface RequestRowProps {
   onSave: (request: ProcessedRequest) => void
 }
 
-/**
- * One row of the history: seal, name, state, time and size. All rows have the same height, so that
- * the positions of rows that are not drawn can be computed.
- */
+// all rows have the same height, so that the positions of rows that are not drawn can be computed
 export const RequestRow = memo(
   ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RequestRowProps) => {
     const { locale, t } = useTranslation()

@@ -12,9 +12,6 @@ interface UnfinishedUploadProps {
   name: string
 }
 
-/**
- * Buttons that continue or cancel an unfinished upload, even if the upload began on another device.
- */
 export function UnfinishedUpload({ request, name }: UnfinishedUploadProps) {
   const { locale, t } = useTranslation()
   const [isAsking, setAsking] = useState(false)

@@ -3,12 +3,11 @@ import { dateTag } from '../../core/text/date-tag.ts'
 import { withFrenchFirstOfMonth } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
-/** A line of the history: the heading of a day, or a request (a deposit or a verification). */
 export type HistoryLine = { day: string; request?: undefined } | { request: ProcessedRequest }
 
 const known = new Map<string, string>()
 
-/** Returns the day of a time (ISO 8601) in the person's time zone: `2026-05-03`. */
+/** `2026-05-03`, in the person's time zone. */
 export function localDayOf(created: string): string {
   // cached by minute, because every change computes the day of many rows
   const minute = created.slice(0, 16)
@@ -24,10 +23,7 @@ export function localDayOf(created: string): string {
   return day
 }
 
-/**
- * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`. Adds the year unless
- * it is the current one.
- */
+/** `Today`, `Yesterday`, or `Monday, November 16`, with the year unless it is the current one. */
 export function dayName(day: string, today: string, locale: Locale, t: Translate): string {
   if (day === today) return t('history.today')
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
@@ -44,10 +40,6 @@ export function dayName(day: string, today: string, locale: Locale, t: Translate
   return withFrenchFirstOfMonth(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
-/**
- * Returns the lines of the history: the requests, with a heading before the first request of each
- * day.
- */
 export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine[] {
   const lines: HistoryLine[] = []
   let day: string | undefined
@@ -60,10 +52,7 @@ export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine
   return lines
 }
 
-/**
- * Groups lines by day. `hasHead` says whether the lines contain the heading of the day. It is false
- * for the first day if the lines begin in the middle of that day.
- */
+/** `hasHead` is false where the lines begin in the middle of a day. */
 export function groupByDay(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []
   for (const { request, ...head } of lines) {

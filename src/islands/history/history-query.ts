@@ -19,10 +19,7 @@ export const requestStates = [
   'failed'
 ] as const satisfies readonly RequestState[]
 
-/**
- * The filters and the open request, as the page's address contains them. `from` and `to` are the
- * first and the last day, in the person's time zone.
- */
+/** `from` and `to` are the first and the last day, in the person's time zone. */
 export interface HistoryQuery {
   kind?: 'deposit' | 'verify'
   state?: RequestState
@@ -30,16 +27,12 @@ export interface HistoryQuery {
   q?: string
   from?: string
   to?: string
-  /** Id of the request whose details are open. */
+  /** The request whose details are open. */
   request?: string
 }
 
 const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as const
 
-/**
- * Returns the filters, and the id of the request whose details are open, from the query of an
- * address: `?kind=deposit&from=2026-05-03`. Ignores unknown parameters and invalid values.
- */
 export function parseHistoryQuery(search: string): HistoryQuery {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
@@ -56,18 +49,10 @@ export function parseHistoryQuery(search: string): HistoryQuery {
   })
 }
 
-/**
- * Returns the filters and the open request as the query of an address: `?kind=deposit`. Returns an
- * empty text if there are none.
- */
 export function formatHistoryQuery(address: HistoryQuery): string {
   return formatFilterQuery(names, address)
 }
 
-/**
- * Returns the filter for the API. `from` becomes the time when its day begins, and `to` the time
- * when its day ends, in the person's time zone.
- */
 export function requestFilterOf({ request: _, ...filters }: HistoryQuery): RequestFilter {
   return { ...filters, ...dayRangeToTimes(filters) }
 }

@@ -5,11 +5,7 @@ import { withoutDirectionControls } from '../../core/text/visible-text.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 
-/**
- * Returns the name of a request (deposit or verification) in the history. The name of a
- * verification contains the name of the verified file if this browser remembers it, or if the
- * person has deposited the file.
- */
+/** Only this browser knows the names of verified files. */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: Translate): string {
   if (kind === 'verify') {
     const names = $verifiedFileNamesByRequest.get().get(id) ?? []
@@ -34,15 +30,11 @@ export function requestStateLabel(
   return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
 }
 
-/**
- * Returns the words for a state in the filter, which tells `queued` from `processing`: rows have one
- * word for both.
- */
+/** The filter tells `queued` from `processing`; rows have one word for both. */
 export function stateFilterLabel(state: RequestState, t: Translate): string {
   return t(state === 'queued' ? 'history.filters.queued' : `history.states.${state}`)
 }
 
-/** Returns the CSS class for the color of the state label. */
 export function requestColorClass(request: ProcessedRequest): string {
   const state = lookOf(request)
   return state ? stateColorClass(state) : 'text-ink-soft'
@@ -53,7 +45,7 @@ export function sealStateOfRequest(request: ProcessedRequest): SealState {
   return state ? sealOfState(state, request.leaf_hash) : { kind: 'idle' }
 }
 
-/** Returns the state in the table of looks. Undefined for states that only the history shows. */
+// undefined for states that only the history shows
 function lookOf({ kind, state, verdict, match }: ProcessedRequest): StateWithLook | undefined {
   if (state === 'cancelled' || state === 'failed' || state === 'rejected') return state
   if (kind === 'verify') {
@@ -64,10 +56,6 @@ function lookOf({ kind, state, verdict, match }: ProcessedRequest): StateWithLoo
   return state === 'done' ? 'recorded' : undefined
 }
 
-/**
- * Returns whether the history can offer to download the file of a request. Returns true only for a
- * recorded deposit whose file is stored.
- */
 export function isDownloadable({
   kind,
   state,

@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from 'react'
 
-/** Returns whether the browser is online. On the server and during hydration, returns true. */
 export function useOnline(): boolean {
   return useSyncExternalStore(
     listen,

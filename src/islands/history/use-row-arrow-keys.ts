@@ -11,10 +11,6 @@ interface RowArrowKeysOptions {
   end: number
 }
 
-/**
- * Lets the Tab key reach only one row of a list. Arrow keys, Home and End move the focus between
- * rows, including rows outside the window that are not drawn.
- */
 export function useRowArrowKeys({ root, lines, measured, start, end }: RowArrowKeysOptions) {
   const [active, setActive] = useState<string>()
   const wanted = useRef<string>(undefined)

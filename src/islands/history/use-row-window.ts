@@ -7,14 +7,9 @@ import {
 } from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
-/** Rows within this distance of the window are drawn, too, so that quick scrolling shows no gap. */
+// drawn too, so that quick scrolling shows no gap
 const marginPx = 800
 
-/**
- * Returns the range of lines that the list draws, from `start` up to but not including `end`, and
- * the computed position of every line (`measured`). When the page is printed, the range is the
- * whole list. `visibleEnd` is the end of the range in the window, printed or not.
- */
 export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonly HistoryLine[]) {
   const heights = useHeights(root)
   const measured = useMemo(

@@ -21,19 +21,12 @@ import type { ImportWizardProps } from './wizard-props.ts'
 
 interface CheckStepProps extends ImportWizardProps {
   state: Extract<ShownImport, { status: 'ready' }>
-  /** Runs when the person has discarded this import in order to import another file. */
+  /** The person wants to import another file. */
   onAgain: () => void
-  /**
-   * Runs when the person has discarded this import in order to assign the columns of the same file
-   * again.
-   */
+  /** The person wants to assign the columns of the same file again. */
   onBack: () => void
 }
 
-/**
- * Sends the rows to the server, which checks them. Shows what the import would do with each row,
- * and lets the person correct refused rows.
- */
 export function CheckStep(props: CheckStepProps) {
   const { kind, state, onAgain, onBack } = props
   const { t } = useTranslation()

@@ -22,10 +22,6 @@ interface ColumnsStepProps extends ImportWizardProps {
   onCreated: (id: string) => void
 }
 
-/**
- * Asks which column contains which field, and which options apply to all rows. Then starts the
- * check of the rows.
- */
 export function ColumnsStep(props: ColumnsStepProps) {
   const { kind, labels, hints, Options, file, onBack, onCreated } = props
   const { t } = useTranslation()

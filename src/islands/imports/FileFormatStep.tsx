@@ -26,20 +26,16 @@ interface FileFormatStepProps {
 }
 
 const delimiterNames = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' } as const
-/** Encodings with a name of their own. The others are named by their script. */
+// the others are named by their script
 const plainEncodings: Partial<Record<Encoding, string>> = {
   'utf-8': 'UTF-8',
   'utf-16le': 'UTF-16 LE',
   'utf-16be': 'UTF-16 BE'
 }
-/** Faults of a file that prevent its import. For other faults the page only shows a notice. */
+// the page only gives notice of the other faults
 const fatal = ['unclosed', 'nul', 'wide'] as const
 const told = ['unknown', 'malformed', 'long', 'short'] as const
 
-/**
- * Shows the first rows of the file and the settings by which it is read, such as its encoding, and
- * lets the person change these settings.
- */
 export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepProps) {
   const { locale, t } = useTranslation()
   const { dialect, count } = file

@@ -18,11 +18,9 @@ import { PastImports } from './PastImports.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 interface FileStepProps extends ImportWizardProps {
-  /** Runs when the person has chosen a file and the browser begins to read the file. */
   onRead: () => void
 }
 
-/** Lets the person choose a file or paste cells, and lists the imports of the last 30 days. */
 export function FileStep(props: FileStepProps) {
   const { kind, labels, template, onRead } = props
   const { locale, t } = useTranslation()

@@ -8,7 +8,6 @@ interface ImportProgressProps {
   total: number
 }
 
-/** Shows how many rows of `total` are done. Screen readers announce each quarter. */
 export function ImportProgress({ label, done, total }: ImportProgressProps) {
   const { locale, t } = useTranslation()
   const share = total > 0 ? done / total : 0

@@ -6,7 +6,6 @@ const UserImportWizard = lazyComponent(
   async () => (await import('./UserImportWizard.tsx')).UserImportWizard
 )
 
-/** Imports people from a CSV file or from pasted cells. */
 export const ImportUsers = withTranslation(function ImportUsers() {
   return <UserImportWizard />
 })

@@ -17,12 +17,7 @@ import type { ImportWizardProps } from './wizard-props.ts'
 const steps = ['file', 'read', 'columns', 'check', 'import'] as const
 type Step = (typeof steps)[number]
 
-/**
- * Imports the rows of a file in steps: choose the file, check how it is read, assign its columns,
- * check the rows on the server and correct them, run the import. Afterwards the import can be
- * undone. As soon as the server has created the import, its id is in the address of the page, so
- * that a reload shows the same step.
- */
+// the id of the import is in the address of the page, so that a reload shows the same step
 export function ImportWizard(props: ImportWizardProps) {
   const { kind } = props
   const { t } = useTranslation()
@@ -151,10 +146,7 @@ function importInAddress(): string | undefined {
   return new URLSearchParams(location.search).get('import') ?? undefined
 }
 
-/**
- * Writes the id of the import into the address of the page, or removes it if `id` is undefined.
- * Adds no entry to the browser's history, so that Back leads to the previous page.
- */
+// replaced, so that Back leads to the previous page
 function writeAddress(id: string | undefined): void {
   const search = id === undefined ? '' : `?${new URLSearchParams({ import: id })}`
   history.replaceState(history.state, '', `${location.pathname}${search}`)

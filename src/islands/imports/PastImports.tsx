@@ -12,7 +12,6 @@ import { ListFrame } from '../lists/ListFrame.tsx'
 import { UndoImport } from './UndoImport.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
-/** Lists the imports of the last 30 days. */
 export function PastImports({ kind, undoQuestion }: ImportWizardProps) {
   const { locale, t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })

@@ -27,17 +27,11 @@ import type { ImportWizardProps } from './wizard-props.ts'
 interface RowListProps extends ImportWizardProps {
   item: Import
   sourceFormat: SourceFileFormat | undefined
-  /** Whether the person can correct refused cells, and skip rows. */
   canCorrect: boolean
 }
 
 const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
-/**
- * Shows the rows of an import that have the same check result, such as `refused`. The person can
- * switch to another result. Starts with `refused` if the person can correct rows, and with `new` if
- * not. If that result has no rows, starts with the next result that has rows.
- */
 export function RowList(props: RowListProps) {
   const { kind, item, sourceFormat, labels, reasonText, canCorrect } = props
   const { t } = useTranslation()
@@ -111,10 +105,7 @@ export function RowList(props: RowListProps) {
     }
   })
 
-  /**
-   * Focuses the first element that matches `selector` and belongs to row `row` or a later row. If
-   * there is no such element, focuses the first match in the whole list, or else the list itself.
-   */
+  // the next row, or else the first, or else the list
   function focusFrom(selector: string, row: number): void {
     // after React has drawn
     setTimeout(() => {
@@ -218,7 +209,6 @@ interface RowTableProps extends RowListProps {
   verdict: ImportRowVerdict
   numberOf: (row: number) => number
   isBusy: boolean
-  /** Whether each row has a button to skip it. For a skipped row, the button undoes this. */
   canSkip: boolean
   onCorrect: (row: ImportRowFromServer, values: RowValues) => void
   onSkip: (row: ImportRowFromServer) => void

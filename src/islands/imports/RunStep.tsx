@@ -24,7 +24,6 @@ const titles = {
   undone: 'undoneTitle'
 } as const
 
-/** Shows the progress of the import and then its result, with a button that undoes the import. */
 export function RunStep(props: RunStepProps) {
   const { kind, item, error, result, next, undoQuestion, undoneText, resultText, onAgain } = props
   const { locale, t } = useTranslation()
@@ -117,10 +116,6 @@ interface OutcomeProps extends Pick<RunStepProps, 'item' | 'resultText'> {
   result: NonNullable<Import['result']>
 }
 
-/**
- * Shows the result of the run beside the numbers that the check has predicted. Shows an error if
- * the numbers differ.
- */
 function Outcome({ item, result, resultText }: OutcomeProps) {
   const { locale, t } = useTranslation()
   const counts = item.counts ?? zeroImportCounts

@@ -9,15 +9,12 @@ import type { ImportWizardProps } from './wizard-props.ts'
 interface UndoImportProps {
   kind: ImportKind
   item: Import
-  /** The label of the button. Screen readers read `name` instead, if it is given. */
   label: string
   name?: string
   undoQuestion: ImportWizardProps['undoQuestion']
-  /** Runs when the undo has begun. */
   onUndo?: () => void
 }
 
-/** A button that asks before it undoes an import. */
 export function UndoImport({ kind, item, label, name, undoQuestion, onUndo }: UndoImportProps) {
   const undoing = useAction({
     what: 'Undoing the import failed',

@@ -10,10 +10,6 @@ import { FieldFrame } from '../kit/Field.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * Form for the options of an import of people: the groups, the language and the invitations of
- * everybody in the file.
- */
 export function UserImportOptionsForm() {
   const { t } = useTranslation()
   const id = useId()

@@ -17,7 +17,6 @@ const InvitationLinksDownload = lazyComponent<InvitationLinksProps>(
 
 const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A; B' }
 
-/** The import wizard with the fields, the texts and the options for people. */
 export function UserImportWizard() {
   const { locale, t } = useTranslation()
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}

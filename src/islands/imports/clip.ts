@@ -1,4 +1,3 @@
-/** Returns a text of at most `most` characters; a longer one ends with `…`. */
 export function clip(text: string, most = 60): string {
   return text.length > most ? `${text.slice(0, most)}…` : text
 }

@@ -1,7 +1,6 @@
 import { pageHref } from './page-href.ts'
 import { useTranslation } from './use-translation.ts'
 
-/** Says that the page does not exist, and links to the administration of the person's company. */
 export function AdminPageMissing() {
   const { locale, t } = useTranslation()
   return (

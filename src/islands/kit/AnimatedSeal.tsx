@@ -3,9 +3,8 @@ import { drawSeal, type SealState } from '../../core/evidence/seal-drawing.ts'
 
 interface SealProps {
   state: SealState
-  /** Text alternative of the drawing. Undefined if the drawing is only decorative. */
+  /** Undefined if the drawing is only decorative. */
   label?: string
-  /** CSS classes that set the size, such as `size-12`. */
   className?: string
   /** Draws 16 ticks instead of 64, and thicker lines. */
   small?: boolean
@@ -13,10 +12,6 @@ interface SealProps {
 
 const easing = 'cubic-bezier(.2,0,0,1)'
 
-/**
- * Draws the seal of a deposit, a ring that shows its state. Animates the ring when the deposit
- * becomes sealed.
- */
 export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)
   const before = useRef(state.kind)
@@ -76,10 +71,7 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
   )
 }
 
-/**
- * Animates the sealing: ticks grow clockwise, the check mark is drawn, and the seal shrinks and
- * returns like a stamp. Returns the animation that ends last.
- */
+// ticks grow clockwise, then the check mark, and the seal sinks like a stamp
 function press(svg: SVGSVGElement): Animation {
   const grow = [{ strokeDashoffset: 1 }, { strokeDashoffset: 0 }]
   svg.querySelectorAll('[data-tick]').forEach((tick, index) => {
@@ -94,7 +86,6 @@ function press(svg: SVGSVGElement): Animation {
   )
 }
 
-/** Returns whether the person prefers pages on which nothing moves. */
 export function prefersStillness(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches
 }

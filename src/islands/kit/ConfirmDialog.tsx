@@ -6,14 +6,11 @@ interface ConfirmDialogProps {
   no: string
   onYes: () => void
   onNo?: () => void
-  /** Runs when the dialog is closed and the focus is back where it was before. */
+  /** Runs when the focus is back where it was. */
   onClose: () => void
 }
 
-/**
- * A dialog that opens immediately and asks a question. Escape and a click outside the dialog answer
- * no.
- */
+/** Escape and a click outside the dialog answer no. */
 export function ConfirmDialog({ question, yes, no, onYes, onNo, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
 

@@ -3,11 +3,10 @@ import { useTranslation } from './use-translation.ts'
 
 interface CopyButtonProps {
   text: string
-  /** Label that says what the button copies, such as `Copy link`. The default is `Copy`. */
+  /** `Copy link` */
   label?: string
 }
 
-/** A button that copies `text` to the clipboard. Its label then says whether copying worked. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')

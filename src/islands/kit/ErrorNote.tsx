@@ -8,17 +8,13 @@ import { useTranslation } from './use-translation.ts'
 
 export interface ErrorNoteProps {
   error: AppError
-  /** Shown in place of the translated sentence for the error's code. */
+  /** Replaces the translated sentence for the error's code. */
   text?: string | undefined
-  /** If given, the note has a Retry button that runs it. */
   retry?: () => unknown
   children?: ReactNode
 }
 
-/**
- * Explains an error in the person's language. Also shows the id of the failed API request, which
- * the person can quote to support.
- */
+/** Shows also the id of the failed request, which the person can quote to support. */
 export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
   const { locale, t } = useTranslation()
   return (
@@ -38,10 +34,6 @@ export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
   )
 }
 
-/**
- * Returns the sentence for an error code. For a reached limit, adds its figures and the time of its
- * reset.
- */
 function sentenceFor({ code, figures }: AppError, locale: Locale, t: Translate): string {
   if (!figures) return t(`errors.${code}`)
   const { used, limit } = figures

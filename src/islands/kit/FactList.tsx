@@ -4,7 +4,6 @@ interface FactListProps {
   facts: readonly { label: string; value: ReactNode; note?: string | undefined }[]
 }
 
-/** A list of labels and values: in two columns, or on phones with each label above its value. */
 export function FactList({ facts }: FactListProps) {
   return (
     <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(9rem,auto)_1fr]">

@@ -5,7 +5,6 @@ type Events = Pick<
   'onBlur' | 'onFocus' | 'onInput' | 'onKeyDown' | 'onKeyUp' | 'onPaste'
 >
 
-/** The texts around a control of a form. */
 export interface FieldTexts {
   label: string
   hint?: string | undefined
@@ -20,16 +19,13 @@ interface FieldProps extends Events, FieldTexts {
   spellCheck?: boolean
   mono?: boolean
   initial?: string | undefined
-  /** Content inside the input at its end, such as a button that shows the password. */
+  /** Content inside the input at its end. */
   action?: ReactNode
   children?: ReactNode
   ref?: Ref<HTMLInputElement>
 }
 
-/**
- * An input with a label above it, and hint and error below it. The input is uncontrolled: changing
- * `initial` later has no effect.
- */
+/** The input is uncontrolled: changing `initial` later has no effect. */
 export function Field({
   label,
   name,
@@ -73,7 +69,6 @@ export function Field({
   )
 }
 
-/** The attributes that connect a control with its label, hint and error. */
 interface ControlProps {
   id: string
   'aria-invalid': boolean
@@ -82,11 +77,10 @@ interface ControlProps {
 
 interface FieldFrameProps extends FieldTexts {
   control: (props: ControlProps) => ReactNode
-  /** Drawn below the control, between hint and error. */
+  /** Drawn between hint and error. */
   children?: ReactNode
 }
 
-/** A field of a form: the label above the control, hint and error below it. */
 export function FieldFrame({ label, hint, error, control, children }: FieldFrameProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')

@@ -9,7 +9,7 @@ type IconName = keyof typeof drawings
 
 const circled: IconName[] = ['alert', 'check', 'dashed']
 
-/** An icon beside a word with the same meaning. Screen readers skip it. */
+/** Screen readers skip it; a word beside it says the same. */
 export function Icon({ name, className }: { name: IconName; className: string }) {
   return (
     <svg

@@ -3,10 +3,7 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { loadCode } from './load-code.ts'
 import { useTranslation } from './use-translation.ts'
 
-/**
- * Returns a component whose code is loaded when it is first shown. If loading fails, the component
- * shows the error with a button that tries again.
- */
+/** Loads the component when it is first shown. After a failure, a button tries again. */
 export function lazyComponent<Props extends object>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {
@@ -26,10 +23,6 @@ export function lazyComponent<Props extends object>(
   }
 }
 
-/**
- * Loads the code of a component. Returns the component when it is loaded, the error if loading
- * failed, and a function `retry` that loads the code again.
- */
 export function useLazyComponent<Props>(load: () => Promise<ComponentType<Props>>) {
   const [Component, setComponent] = useState<ComponentType<Props>>()
   const [error, setError] = useState<AppError>()

@@ -7,10 +7,7 @@ interface LoadStatusProps {
   retry: () => unknown
 }
 
-/**
- * Says that the content of a card is being loaded, or why it could not be loaded. Shows nothing
- * when the content is ready.
- */
+/** Shows nothing when the content is ready. */
 export function LoadStatus({ state, retry }: LoadStatusProps) {
   const { t } = useTranslation()
   if (state.status === 'failed') return <ErrorNote error={state.error} retry={retry} />

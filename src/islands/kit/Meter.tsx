@@ -1,14 +1,10 @@
 interface MeterProps {
   label: string
   words: string
-  /** The used fraction of the limit, from 0 to 1. Undefined without a limit. */
+  /** The used fraction of the limit. Undefined without a limit. */
   share?: number | undefined
 }
 
-/**
- * Shows the text `words`, which says how much is used, for example how much storage. If there is a
- * limit, also shows `share` as a bar.
- */
 export function Meter({ label, words, share }: MeterProps) {
   return (
     <div className="flex flex-col gap-1">
@@ -27,10 +23,7 @@ export function Meter({ label, words, share }: MeterProps) {
   )
 }
 
-/**
- * Returns the used fraction of a limit, from 0 to 1. Returns 1 for a limit of 0, and undefined
- * without a limit.
- */
+/** 1 for a limit of 0, undefined without a limit. */
 export function usedFraction(used: number, limit: number | null): number | undefined {
   if (limit === null) return undefined
   return limit === 0 ? 1 : Math.min(1, used / limit)

@@ -1,7 +1,6 @@
 interface ProgressProps {
-  /** Describes to screen readers what is in progress. */
   label: string
-  /** Progress from 0 to 1. Undefined while it is unknown. */
+  /** From 0 to 1. Undefined while it is unknown. */
   ratio?: number | undefined
 }
 

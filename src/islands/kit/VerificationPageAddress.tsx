@@ -3,14 +3,11 @@ import { CopyButton } from './CopyButton.tsx'
 import { useTranslation } from './use-translation.ts'
 
 interface VerificationPageAddressProps {
-  /** The visibility of each document's category. Undefined where it is unknown. */
+  /** Undefined where it is unknown. */
   visibilities: readonly (string | undefined)[]
 }
 
-/**
- * Says who can verify these documents, and shows the address of the verify page. The page must pass
- * the translations `files.handOver` to the island.
- */
+/** The page must pass the translations `files.handOver` to the island. */
 export function VerificationPageAddress({ visibilities }: VerificationPageAddressProps) {
   const { locale, t } = useTranslation()
   const address = location.origin + localizedPath(locale, '/verify')
@@ -35,7 +32,7 @@ const audiences: Record<string, 'everyone' | 'members' | 'nobody'> = {
   receipt_only: 'nobody'
 }
 
-/** Returns who can verify all of these documents. `varies`: it differs, or is unknown. */
+// `varies`: it differs, or is unknown
 function audienceOf(visibilities: VerificationPageAddressProps['visibilities']) {
   const [first, ...others] = new Set(visibilities)
   return others.length > 0 ? 'varies' : (audiences[first ?? ''] ?? 'varies')

@@ -15,10 +15,7 @@ interface RootProps {
   children?: ReactNode
 }
 
-/**
- * Returns the function with which Astro hydrates a React island that the server has drawn. Replaces
- * the standard function of Astro's integration of React.
- */
+// replaces that of Astro's integration of React
 export default (island: HTMLElement) =>
   async (Screen: ComponentType, props: object): Promise<void> => {
     if ('hydrating' in island.dataset) return
@@ -41,7 +38,6 @@ export default (island: HTMLElement) =>
     })
   }
 
-/** Draws the island. Calls `onHydrated` when React has hydrated it and has run its effects. */
 function Root({ onHydrated, children }: RootProps): ReactNode {
   useEffect(onHydrated, [onHydrated])
   return children

@@ -1,9 +1,8 @@
 import type { MouseEvent } from 'react'
 
 /**
- * Runs `act` for a button that may disappear. If the button had the focus and disappears, focuses
- * another button of the same list row, or the nearest focusable ancestor. Otherwise the browser
- * would move the focus to the top of the document.
+ * Runs `act` for a button that may disappear. Focuses another of its list row, or the nearest
+ * focusable ancestor, because the browser would focus the top of the document.
  */
 export function runKeepingFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
   const row = currentTarget.closest('li')

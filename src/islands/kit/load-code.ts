@@ -1,8 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
-/**
- * Loads a module that the page does not need immediately. Throws `offline` if it cannot be loaded.
- */
+/** Throws `offline` if the module cannot be loaded. */
 export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
   try {
     return await load()

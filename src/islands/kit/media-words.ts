@@ -1,7 +1,7 @@
 import { separateCompleteMediaKinds } from '../../core/media-types.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
-/** Describes accepted media types: `['application/pdf', 'image/*']` → `PDF and pictures`. */
+/** `['application/pdf', 'image/*']` → `PDF and pictures` */
 export function describeMediaTypes(types: readonly string[], locale: Locale, t: Translate): string {
   const { kinds, others } = separateCompleteMediaKinds(types)
   const words = [...kinds.map(kind => t(`common.mediaKinds.${kind}`)), ...others]

@@ -1,10 +1,7 @@
 import { type PageName, pagePath } from '../../core/pages/page-table.ts'
 import { type Locale, localizedPath } from '../../i18n/index.ts'
 
-/**
- * Returns the path of a page in a language: `en`, `group`, `{ company: '7', group: '2' }` →
- * `/en/admin/7/groups/2`.
- */
+/** `en`, `group`, `{ company: '7', group: '2' }` → `/en/admin/7/groups/2` */
 export function pageHref<Name extends PageName>(
   locale: Locale,
   name: Name,

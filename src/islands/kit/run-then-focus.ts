@@ -1,6 +1,5 @@
 /**
- * Runs `work`, the action of the focused button, for example Retry. If the button has disappeared
- * afterwards, focuses the first field of `box`, unless the person has focused something else.
+ * Runs the action of the focused button. If the button has gone, focuses the first field of `box`.
  */
 export async function runThenFocus(box: HTMLElement | null, work: () => unknown): Promise<void> {
   const button = document.activeElement

@@ -3,10 +3,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { dateTag } from '../../core/text/date-tag.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
-/**
- * Returns the current time in milliseconds and updates it every `everyMs`. Returns undefined until
- * the page's script runs.
- */
+/** Undefined until the page's script runs. */
 export function useNow(everyMs: number): number | undefined {
   const [now, setNow] = useState<number>()
   useEffect(() => {
@@ -17,10 +14,7 @@ export function useNow(everyMs: number): number | undefined {
   return now
 }
 
-/**
- * Returns what a page shows while it waits: nothing (`silent`) for 0.2 seconds, then `skeleton`,
- * after 1 second `text`, and after 8 seconds `slow`.
- */
+/** `silent` for 0.2 seconds, then `skeleton`, after 1 second `text`, and after 8 seconds `slow`. */
 export function useWaitPhase(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
   const [phase, setPhase] = useState<'silent' | 'skeleton' | 'text' | 'slow'>('silent')
   useEffect(() => {
@@ -37,9 +31,8 @@ export function useWaitPhase(isWaiting: boolean): 'silent' | 'skeleton' | 'text'
 }
 
 /**
- * Describes when a time was. For a time of today: `2 hours ago`, « il y a 2 heures ». For an
- * earlier day: `yesterday`, « hier ». A time in the future counts as now, because the clocks of
- * server and device may differ.
+ * `2 hours ago`, « hier ». The future counts as now, because clocks of server and device may
+ * differ.
  */
 export function relativeTime(time: Date, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
@@ -50,20 +43,14 @@ export function relativeTime(time: Date, now: number, locale: Locale): string {
   return minutes > 0 ? format.format(-minutes, 'minute') : format.format(0, 'second')
 }
 
-/**
- * Returns the number of calendar days between two times. Does not divide the hours by 24, because a
- * day can have 23 or 25 hours.
- */
+// days of the calendar, because a day can have 23 or 25 hours
 function daysBetween(from: Date, to: Date): number {
   const startOf = (time: Date) =>
     new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime()
   return Math.round((startOf(to) - startOf(from)) / 86_400_000)
 }
 
-/**
- * Returns the time of day after which the server accepts another try, as text and rounded up to the
- * minute. Returns undefined if the error has no such time.
- */
+/** Returns the time from which the server accepts another try, rounded up to the minute. */
 export function formatRetryTimeOfDay(
   error: AppError,
   locale: Locale,
@@ -74,7 +61,7 @@ export function formatRetryTimeOfDay(
   return formatTimeOfDay(time, locale)
 }
 
-/** Formats a time of day: `4:05 PM`, « 16:05 » */
+/** `4:05 PM`, « 16:05 » */
 export function formatTimeOfDay(time: Date, locale: Locale): string {
   return time.toLocaleTimeString(dateTag(languageTag(locale)), {
     hour: 'numeric',

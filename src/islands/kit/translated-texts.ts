@@ -10,7 +10,6 @@ export function supportTranslators(): void {
   const observer = new MutationObserver(recordStandIns)
   observer.observe(document, { childList: true, subtree: true })
   const { insertBefore, removeChild } = Node.prototype
-  /** Returns the child of `parent` that stands for `node`, which is not a child of it. */
   const standInOf = (node: Node, parent: Node | undefined) => {
     recordStandIns(observer.takeRecords())
     const font = outermostFontOf(node) ?? standIns.get(node)
@@ -58,7 +57,6 @@ function recordStandIns(records: readonly MutationRecord[]): void {
   }
 }
 
-/** Returns whether a translator may have taken `node` out of its place. */
 function isTranslated(node: Node): boolean {
   return standIns.has(node) || document.querySelector('font') !== null
 }

@@ -7,27 +7,18 @@ type State<Result> =
   | { status: 'failed'; error: AppError }
 
 export interface ActionOptions<Input, Result> {
-  /**
-   * English error message, such as `Saving the group failed`. Used if `send` throws anything other
-   * than an `AppError`.
-   */
+  /** English message for an unexpected error: `Saving the group failed`. */
   what: string
   /**
-   * Calls the API. `key` is the `Idempotency-Key` of the action. If the first try may have
-   * succeeded in spite of its error, a second try with the same input gets the same key.
+   * `key` is the `Idempotency-Key`. It is repeated with the same input if the first try may have
+   * succeeded.
    */
   send: (input: Input, key: string) => Promise<Result>
-  /**
-   * Handles an error. Returns true if `handle` shows the error itself. The error then does not
-   * appear in `failure`.
-   */
+  /** Returns true if it shows the error itself. */
   handle?: (error: AppError, input: Input) => boolean
 }
 
-/**
- * Returns `start()`, which runs an action such as a call of the API, and the state of the action:
- * whether it runs, its result, and its error. Ignores `start()` while the action runs.
- */
+/** Ignores `start()` while the action runs. */
 export function useAction<Input, Result>({ what, send, handle }: ActionOptions<Input, Result>) {
   const [state, setState] = useState<State<Result>>({ status: 'idle' })
   const isBusy = useRef(false)
@@ -58,7 +49,6 @@ export function useAction<Input, Result>({ what, send, handle }: ActionOptions<I
     failure: state.status === 'failed' ? state.error : undefined,
     isDone: state.status === 'done',
     result: state.status === 'done' ? state.result : undefined,
-    /** Resets the state to idle, unless the action is running. */
     reset: () => setState(now => (now.status === 'working' ? now : { status: 'idle' }))
   }
 }

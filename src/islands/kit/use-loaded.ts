@@ -1,11 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 
-/**
- * Loads a value as soon as `isReady` is true. Returns the value, the error if loading failed, and a
- * function that loads again. `what` is the message, in English, of the error if `load` throws
- * something unexpected: `Loading the default group failed`.
- */
+/** `what` is the English message of an unexpected error. */
 export function useLoaded<Value>(what: string, load: () => Promise<Value>, isReady = true) {
   const [state, setState] = useState<{ value?: Value; failure?: AppError }>({})
   const loader = useRef(async () => {})

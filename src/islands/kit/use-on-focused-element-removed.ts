@@ -1,9 +1,6 @@
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
 
-/**
- * Runs `refocus` when a render has removed the focused element, such as a button, from `part`.
- * Without this, the browser would move the focus to the top of the document.
- */
+/** Runs `refocus` when a render has removed the focused element from `part`. */
 export function useOnFocusedElementRemoved(
   part: RefObject<HTMLElement | null>,
   refocus: () => void

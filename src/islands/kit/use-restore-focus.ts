@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * Returns the ref of a button that is replaced by what it opens, such as a form. When `isButtonReplaced`
- * becomes false again, focuses the button, unless the person has focused something else.
+ * Returns the ref of a button that what it opens replaces. The button gets the focus again
+ * afterwards.
  */
 export function useRestoreFocus(isButtonReplaced: boolean): RefObject<HTMLButtonElement | null> {
   const opener = useRef<HTMLButtonElement>(null)

@@ -1,9 +1,8 @@
 import { useEffect } from 'react'
 
 /**
- * Writes the name of the item that a page shows, such as a company, into the heading, the
- * breadcrumb and the title of the window. The server cannot do it, because it renders one page for
- * all items. Does nothing until the name is known.
+ * Writes the item's name into heading, breadcrumb and title. The server renders one page for all
+ * items.
  */
 export function useSetPageName(name: string | undefined): void {
   useEffect(() => {

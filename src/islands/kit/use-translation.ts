@@ -3,23 +3,19 @@ import { type Locale, type Messages, type Translate, translator } from '../../i1
 
 interface IslandProps {
   locale: Locale
-  /** The translations that the island's components use, from `islandMessages()` of the page. */
+  /** From `islandMessages()` of the page. */
   messages: Messages
 }
 
 const TranslationContext = createContext<{ locale: Locale; t: Translate } | undefined>(undefined)
 
-/** Returns the page's language and the function that translates: `t('verify.zone')`. */
 export function useTranslation(): { locale: Locale; t: Translate } {
   const translation = useContext(TranslationContext)
   if (!translation) throw new Error('Translations are only known inside of `withTranslation`')
   return translation
 }
 
-/**
- * Returns `Screen` as an island: a component that takes `locale` and `messages` and provides them
- * to all components inside it.
- */
+/** Provides `locale` and `messages` to all components inside. */
 export function withTranslation<Props extends object>(
   Screen: ComponentType<Props>
 ): ComponentType<Props & IslandProps> {

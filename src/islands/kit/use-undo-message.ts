@@ -2,10 +2,7 @@ import { asAppError } from '../../contract/kit/errors.ts'
 import { showMessage } from './show-message.ts'
 import { useTranslation } from './use-translation.ts'
 
-/**
- * Returns a function that shows the message `text` about a change, with a button that runs `undo`.
- * `buttonLabel` is the text of the button. If `undo` fails, a second message says why.
- */
+/** If `undo` fails, a second message says why. */
 export function useUndoMessage(
   buttonLabel: string
 ): (text: string, undo: () => Promise<void>) => void {

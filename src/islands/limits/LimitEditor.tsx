@@ -12,26 +12,20 @@ import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 
 interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
-  /** How much the group has used, to say when a typed limit is lower. */
   usage?: GroupUsage
   /**
-   * Saves changed limits. `was` is the value of `limits` when the form was opened. After saving,
-   * the parent must pass the new limits as `limits`. If `update` is undefined, the limits are
-   * read-only.
+   * `was` is the value of `limits` when the form was opened. Undefined while the limits must not
+   * change.
    */
   update?: ((limits: GroupLimits, was: Shown) => Promise<void>) | undefined
 }
 
-/** A change that was sent: the typed values, and the value of `limits` when the form was opened. */
 interface Change<Shown> {
   typed: FormValues
   was: Shown
 }
 
-/**
- * Shows limits as text, with a button that replaces the text by a form. The form closes as soon as
- * the change is sent. If saving fails, the person can send or edit the typed values again.
- */
+// the form closes as soon as the change is sent; after a failure it can be sent or edited again
 export function LimitEditor<Shown extends GroupLimits>({
   limits,
   usage,
@@ -118,7 +112,6 @@ export function LimitEditor<Shown extends GroupLimits>({
 interface LimitFormProps<Shown extends GroupLimits> {
   limits: Shown
   usage: GroupUsage | undefined
-  /** A change that could not be saved and that the person edits again. */
   again: Change<Shown> | undefined
   save: (change: Change<Shown>) => void
   cancel: () => void
@@ -169,10 +162,6 @@ function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
   )
 }
 
-/**
- * Returns the message for limits that could not be saved:
- * `Your limits are not saved. Documents: 7 documents per day. Storage: 2 GB.`
- */
 function notSaved(limits: GroupLimits, locale: Locale, t: Translate): string {
   return t('limits.notSaved', {
     requests: describeRequestLimit(limits, t),

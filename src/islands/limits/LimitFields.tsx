@@ -17,7 +17,7 @@ import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** Limits of a group. `null` means unlimited. `max_storage` is in bytes. */
+/** `null` means unlimited. `max_storage` is in bytes. */
 export interface GroupLimits {
   max_requests: number | null
   max_requests_interval: LimitPeriodLength
@@ -27,16 +27,14 @@ export interface GroupLimits {
 interface LimitFieldsProps {
   form: Pick<FormState, 'errors'>
   limits: GroupLimits
-  /** How much the group has used. Undefined for a new group. */
   usage: GroupUsage | undefined
 }
 
 type LimitName = 'max_requests' | 'max_storage'
 
 /**
- * The fields of a group's limits. When the person leaves a text field, its number is rewritten as
- * usual in the language of the page (`1000` → `1,000`). The form must use `useLimitChecks()`. The
- * page must pass the translations `fields` and `limits` to the island.
+ * Must be in a form with `useLimitChecks()`. The page must pass the translations `fields` and
+ * `limits`.
  */
 export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
   const { locale, t } = useTranslation()
@@ -109,9 +107,8 @@ export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
 }
 
 /**
- * Returns the checks of a form with `LimitFields`, for `useForm()`: `inputErrors` refuses a part of
- * a request. `slowErrors` announces that a text which is not a number will be saved as no limit. It
- * announces each such text once, so the next submission saves.
+ * A text that is not a number is saved as no limit. `slowErrors` announces it once, so the next
+ * submission saves.
  */
 export function useLimitChecks() {
   const { locale } = useTranslation()
@@ -141,7 +138,6 @@ export function useLimitChecks() {
   }
 }
 
-/** Returns the limits from the values of a form with `LimitFields`. */
 export function limitsFromForm(values: FormValues, locale: Locale): GroupLimits {
   return {
     max_requests: parseLimit('max_requests', values['max_requests'], locale).limit,

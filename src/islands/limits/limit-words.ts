@@ -2,7 +2,7 @@ import { formatBytes } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { GroupLimits } from './LimitFields.tsx'
 
-/** Describes a request limit: `7 documents per day`, « 7 documents par jour » */
+/** `7 documents per day`, « 7 documents par jour » */
 export function describeRequestLimit(
   limits: Pick<GroupLimits, 'max_requests' | 'max_requests_interval'>,
   t: Translate
@@ -12,7 +12,7 @@ export function describeRequestLimit(
   return t(`limits.of.${max_requests_interval ?? 'total'}`, { count: max_requests })
 }
 
-/** Describes a storage limit: `2.5 GB`, « 2,5 Go » */
+/** `2.5 GB`, « 2,5 Go » */
 export function describeStorageLimit(
   max_storage: number | null,
   locale: Locale,

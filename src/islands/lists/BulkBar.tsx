@@ -13,29 +13,22 @@ interface BulkBarProps<Action extends string> {
   onSelect: (selection: RowSelection) => void
   /** Ids of all loaded rows. */
   shown: readonly string[]
-  /** Whether the server has more matching rows than the list has loaded. */
+  /** Whether more rows match than are loaded. */
   hasMore: boolean
-  /** The actions for the selected rows, the most frequent first. */
+  /** The most frequent first. */
   actions: readonly { id: Action; label: string }[]
   onAct: (action: Action) => void
-  /** Whether a bulk change is running. Meanwhile no other action can be started. */
   isBusy: boolean
-  /**
-   * Counts all rows that match the search and the filters, including rows that are not loaded, and
-   * selects them.
-   */
   onSelectAll: () => void
   isCounting: boolean
-  /** The error, if the rows could not be counted. */
   failure: AppError | undefined
-  /** Returns the text that says how many rows are selected: `3 people selected`. */
+  /** `3 people selected` */
   words: (count: number) => string
 }
 
-/** Number of actions that have their own button in wide windows. A menu has the other actions. */
+// a menu has the others
 const ownButtons = 3
 
-/** A bar that says how many rows are selected, and has buttons for the bulk actions. */
 export function BulkBar<Action extends string>(props: BulkBarProps<Action>) {
   const { selection, onSelect, shown, hasMore, actions, onAct, isBusy } = props
   const { onSelectAll, isCounting, failure, words } = props

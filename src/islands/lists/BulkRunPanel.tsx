@@ -6,33 +6,26 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface BulkRunPanelProps<Change> {
   run: BulkRunState<Change>
-  /** The name of the change: `Add to the group “Sales”`. */
+  /** `Add to the group “Sales”` */
   title: string
-  /** Returns the sentence that says what was done: `3 people were added.` */
+  /** `3 people were added.` */
   done: (count: number) => string
-  /** Returns the sentence about items that needed no change: `2 were members already.` */
+  /** `2 were members already.` */
   unchanged: (count: number) => string
-  /**
-   * Returns the names of refused items by id. For an item without a name, the panel shows the id.
-   */
+  /** Names by id. The panel shows the id of an item without a name. */
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
   onStop: () => void
   onResume: () => void
   onRetry: () => void
   /** Undefined if the change cannot be undone. */
   onUndo: (() => void) | undefined
-  /** Downloads all refused items with the reasons. */
   onSave: () => void
   onDismiss: () => void
 }
 
-/** Maximum number of refused items that the panel lists. The downloaded file has all of them. */
+// the downloaded file has all of them
 const mostListed = 50
 
-/**
- * Shows the progress of a bulk change and then its result, refused items first. The result stays
- * until the person closes it.
- */
 export function BulkRunPanel<Change>(props: BulkRunPanelProps<Change>) {
   const { run, title, onStop, onResume, onRetry, onUndo, onSave, onDismiss } = props
   const { t } = useTranslation()

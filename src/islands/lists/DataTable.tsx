@@ -13,54 +13,42 @@ import { RowBlock } from './RowBlock.tsx'
 import { findRowForPressedKey } from './row-keys.ts'
 import { selectionAfterKey } from './selection-keys.ts'
 
-/** A column of a table: its heading and the function that draws its cells. */
 export interface TableColumn<Row> {
-  /** Id of the column. If the rows are sorted by the column, `sort` contains this id. */
+  /** `sort` contains it. */
   id: string
   label: string
   cell: (row: Row) => ReactNode
   isSortable?: boolean
-  /** Whether windows below 1280 px hide the column, unless the person has chosen to see it. */
+  /** Hidden in windows below 1280 px, unless the person has chosen to see it. */
   isSecondary?: boolean
-  /** Width of the column in proportion to the other columns. The default is 1. */
+  /** In proportion to the other columns. The default is 1. */
   width?: number
 }
 
 interface Selecting<Row> {
   selection: RowSelection
   onSelect: (selection: RowSelection) => void
-  /** Returns the name of a row for screen readers. */
   nameOf: (row: Row) => string
 }
 
 export interface DataTableProps<Row> {
-  /** Name of the table for screen readers. */
   label: string
-  /**
-   * The columns, from left to right. In each row, the first cell contains the name and the link of
-   * the row.
-   */
+  /** The first cell contains the name and the link of the row. */
   columns: readonly TableColumn<Row>[]
   rows: readonly Row[]
   hrefOf: (row: Row) => string
-  /** The column by which the rows are sorted: `name`, or `-name` for the reverse order. */
+  /** `name`, or `-name` for the reverse order. */
   sort: string
   onSort: (sort: string) => void
-  /** Whether the rows are being loaded again. */
   isBusy: boolean
   density?: RowDensity
   selecting?: Selecting<Row>
 }
 
-/** Number of consecutive rows that are drawn or left out together. */
+// drawn or left out together
 const blockRows = 50
 
-/**
- * A table whose rows are links and can be selected. Tab focuses one row. Arrow keys, Home and End
- * move the focus to other rows. `selectionAfterKey()` defines the keys that select rows. In windows
- * below 600 px each row is a card, with the headings for sorting above the cards. Rows far outside
- * the window are not drawn.
- */
+// Tab focuses one row, and the keys of `selectionAfterKey()` and `findRowForPressedKey()` move on
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
   const { label, columns, rows, sort, onSort, isBusy, density = 'comfortable', selecting } = props
   const { t } = useTranslation()
@@ -169,7 +157,6 @@ interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'hrefO
   row: Row
   shown: readonly string[]
   rowIndex: number
-  /** Whether the Tab key focuses this row. */
   isStop: boolean
   onFocus: () => void
 }
@@ -227,7 +214,6 @@ interface SelectShownProps extends Omit<Selecting<never>, 'nameOf'> {
   shown: readonly string[]
 }
 
-/** The check box in the heading of the table. It selects all loaded rows. */
 function SelectShown({ selection, onSelect, shown }: SelectShownProps) {
   const { t } = useTranslation()
   const box = useRef<HTMLInputElement>(null)

@@ -2,7 +2,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { LabeledFilter } from './FilterFields.tsx'
 
 interface DayRange {
-  /** First day of the range: `2026-05-01`. `to` is the last day. */
+  /** Days: `2026-05-01`. */
   from?: string
   to?: string
 }
@@ -12,7 +12,6 @@ interface DayRangeFieldsProps {
   onChange: (change: DayRange) => void
 }
 
-/** Two date fields for the first and the last day that a list shows. */
 export function DayRangeFields({ address, onChange }: DayRangeFieldsProps) {
   const { t } = useTranslation()
   return (['from', 'to'] as const).map(name => (
@@ -31,7 +30,6 @@ export function DayRangeFields({ address, onChange }: DayRangeFieldsProps) {
   ))
 }
 
-/** Shows a warning if the first day is after the last day. */
 export function DayRangeWarning({ address: { from, to } }: { address: DayRange }) {
   const { t } = useTranslation()
   if (!from || !to || from <= to) return null

@@ -1,15 +1,12 @@
 import type { ReactNode } from 'react'
 
 interface EmptyStateProps {
-  /** Heading that explains what the list is for, or why it is empty. */
   title: string
-  /** Details below the heading. */
   text?: string | undefined
   /** One button, and at most one link beside it. */
   children?: ReactNode
 }
 
-/** Shown instead of an empty list: a drawing of rows, a heading, a text and a button. */
 export function EmptyState({ title, text, children }: EmptyStateProps) {
   return (
     <section className="sheet flex flex-col items-center gap-4 py-12 text-center">
@@ -35,7 +32,6 @@ export function EmptyState({ title, text, children }: EmptyStateProps) {
   )
 }
 
-/** Replaces a list if its search or filters match nothing. Screen readers announce the text. */
 export function NoMatches(props: EmptyStateProps) {
   return (
     <>

@@ -4,17 +4,13 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface ExportButtonProps {
-  /**
-   * Downloads all rows that match the search and the filters, including rows that the page has not
-   * loaded.
-   */
+  /** Downloads all rows that match, also those that are not loaded. */
   save: () => Promise<void>
-  /** Text of a second, quieter button. By default the text says that it exports CSV. */
+  /** Text of a second, quieter button. */
   label?: string
   className?: string
 }
 
-/** A button that downloads a list as CSV. */
 export function ExportButton({ save, label, className = '' }: ExportButtonProps) {
   const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')

@@ -6,10 +6,8 @@ interface SearchBoxProps {
   onSearch: (q: string) => void
 }
 
-/** A search starts this many milliseconds after the last typed letter. */
 const typingMs = 250
 
-/** A search field. Searches when the person stops typing, or immediately on Enter. */
 export function SearchBox({ label, value, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(value)
   const [asked, setAsked] = useState(value)
@@ -58,7 +56,6 @@ export function SearchBox({ label, value, onSearch }: SearchBoxProps) {
   )
 }
 
-/** Draws the label of a filter above its control. */
 export function LabeledFilter({
   label,
   children

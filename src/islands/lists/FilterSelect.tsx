@@ -9,10 +9,6 @@ interface FilterSelectProps<Value extends string> {
   onChoose: (value: Value | undefined) => void
 }
 
-/**
- * A drop-down field to choose the value of one filter of a list. If `value` is undefined, any value
- * matches.
- */
 export function FilterSelect<Value extends string>(props: FilterSelectProps<Value>) {
   const { label, value, options, onChoose } = props
   const { t } = useTranslation()
@@ -42,7 +38,6 @@ interface FilterBarProps {
   children: ReactNode
 }
 
-/** The filters of a list, with a button that removes all of them. */
 export function FilterBar({ activeFilterCount, onClear, children }: FilterBarProps) {
   const { t } = useTranslation()
   return (

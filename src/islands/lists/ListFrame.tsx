@@ -11,26 +11,20 @@ interface ListFrameProps {
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
   loading: string
-  /** Shown if further rows could not be loaded. If absent, a standard text is shown. */
+  /** Replaces the standard text if further rows could not be loaded. */
   partial?: string
   empty: ReactNode
-  /**
-   * Whether `children` themselves warn that the rows may be out of date. If true, the frame does
-   * not show its own warning.
-   */
+  /** Whether `children` themselves warn that the rows may be out of date. */
   saysStale?: boolean
   onRetry: () => void
   onMore: () => void
   children: ReactNode
 }
 
-/** A list with more rows than this shows a note at its end that no more rows follow. */
+// longer lists say at their end that no more rows follow
 const manyRows = 50
 
-/**
- * Draws a list with its states: loading, failed, empty, partly loaded or ready. `children` are the
- * rows.
- */
+/** A list with its states. `children` are the rows. */
 export function ListFrame(props: ListFrameProps) {
   const { status, count, isPending = false, saysStale, onRetry, onMore, children } = props
   const { t } = useTranslation()

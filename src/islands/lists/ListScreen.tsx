@@ -7,10 +7,6 @@ import { EmptyState, NoMatches } from './EmptyState.tsx'
 import { SearchBox } from './FilterFields.tsx'
 import { ListFrame } from './ListFrame.tsx'
 
-/**
- * What `useListScreen()` returns: a list, the parameters in the URL of the page, and functions that
- * change them.
- */
 interface Screen<Row> {
   list: { load: () => Promise<unknown>; loadMore: () => Promise<unknown> }
   rows: readonly Row[]
@@ -26,17 +22,12 @@ interface Screen<Row> {
 }
 
 interface ListScreenProps<Row> extends Omit<ListTableProps<Row>, 'empty'> {
-  /** Label of the search field. */
   search: string
   create: { href: string; text: string }
   empty: { title: string; text: string }
   filters?: ReactNode
 }
 
-/**
- * A list with a search field, filters, and a link to the page that creates an item. Shows a notice
- * instead if the company in the address does not exist.
- */
 export function ListScreen<Row extends { id: string }>(props: ListScreenProps<Row>) {
   const { search, create, empty, filters, ...list } = props
   const { rows, q, isNarrowed, isMissing, set } = list.screen
@@ -71,16 +62,10 @@ interface ListTableProps<Row>
   noneFiltered?: string
   empty: ReactNode
   tools?: ReactNode
-  /**
-   * Returns the text that says how many rows match a search or filter: `2 people`. If absent, the
-   * text is `2 rows`.
-   */
+  /** `2 people` */
   foundText?: (count: number, hasMore: boolean) => string
 }
 
-/**
- * A `DataTable` inside a `ListFrame`: the rows of a list, or its state, such as loading or empty.
- */
 export function ListTable<Row extends { id: string }>(props: ListTableProps<Row>) {
   const { screen, loading, noneFiltered = '', empty, tools, foundText, ...table } = props
   const { list, rows, status, sort, found, isNarrowed, filterCount, set, clear } = screen

@@ -3,22 +3,15 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 interface PopupProps {
   button: ReactNode
   className: string
-  /** Whether the button shows a value that the person has chosen. */
   hasChosenValue?: boolean
-  /** Name of the popup for screen readers. */
   label: string
-  /** Draws the content. `close` closes the popup and gives the focus back to the button. */
   children: (close: () => void) => ReactNode
 }
 
-/** Distance in px of a popup from its button, and from the edges of the window. */
+// px from the button, and from the edges of the window
 const gap = 4
 const edge = 8
 
-/**
- * A button that opens a box below or above it. Escape closes the box and focuses the button again.
- * A click outside the box also closes it.
- */
 export function Popup({ button, className, hasChosenValue, label, children }: PopupProps) {
   const id = useId()
   const opener = useRef<HTMLButtonElement>(null)
@@ -73,10 +66,6 @@ export function Popup({ button, className, hasChosenValue, label, children }: Po
   )
 }
 
-/**
- * Moves the box below the button. If it does not fit there and the button is in the lower half of
- * the window, moves it above the button.
- */
 function place(box: HTMLElement | null, button: HTMLElement | null): void {
   if (!box || !button) return
   const at = button.getBoundingClientRect()

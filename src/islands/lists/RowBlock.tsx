@@ -2,24 +2,16 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { flushSync } from 'react-dom'
 
 interface RowBlockProps {
-  /**
-   * Whether the rows are drawn even far outside the window, because one of them has the focus or
-   * gets it next.
-   */
+  /** One of the rows has the focus or gets it next. */
   isAlwaysDrawn: boolean
   onKeyDown: (event: KeyboardEvent) => void
   children: () => ReactNode
 }
 
-/**
- * Rows up to this distance from the window are drawn, too, so that quick scrolling shows no gap.
- */
+// drawn too, so that quick scrolling shows no gap
 const margin = '1000px 0px'
 
-/**
- * Consecutive rows of a table. While they are far outside the window, one empty row of the same
- * height replaces them.
- */
+// one empty row of the same height replaces rows far outside the window
 export function RowBlock({ isAlwaysDrawn, onKeyDown, children }: RowBlockProps) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [farHeight, setFarHeight] = useState<number>()

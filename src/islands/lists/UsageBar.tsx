@@ -4,20 +4,15 @@ import { usedFraction } from '../kit/Meter.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface UsageBarProps {
-  /** What the limit counts: `requests` (deposits and verifications), or bytes of `storage`. */
+  /** Deposits and verifications, or bytes. */
   usageKind: 'requests' | 'storage'
   used: number
   /** `null` means unlimited. */
   limit: number | null
 }
 
-/** The bar has the color of a warning if at least this fraction of the limit is used. */
 const nearlyUsed = 0.9
 
-/**
- * Shows the number of requests or the storage that was used. If there is a limit, also shows the
- * limit, and a bar with the used fraction.
- */
 export function UsageBar({ usageKind, used, limit }: UsageBarProps) {
   const { locale, t } = useTranslation()
   const numbers = new Intl.NumberFormat(languageTag(locale))

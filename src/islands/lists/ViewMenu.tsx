@@ -11,7 +11,6 @@ interface ViewMenuProps<Row> {
 
 const densities = ['comfortable', 'compact'] as const
 
-/** A menu to choose the columns of a list and the height of its rows. */
 export function ViewMenu<Row>({ columns, view }: ViewMenuProps<Row>) {
   const { t } = useTranslation()
   const name = useId()

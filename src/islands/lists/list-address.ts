@@ -1,20 +1,17 @@
 interface AddressRules<Sort extends string, Filter extends string> {
-  /** The possible sort orders. The first one applies if the address names none. */
+  /** The first one applies if the address names none. */
   sorts: readonly [Sort, ...Sort[]]
-  /** For each filter, a function that returns whether the filter can have the value `value`. */
   filters?: Record<Filter, (value: string) => boolean>
 }
 
-/** The search, the order and the filters of a list, as the address of the page contains them. */
 type AddressQuery<Sort extends string, Filter extends string> = {
   q?: string
   sort?: Sort
 } & { [Name in Filter]?: string }
 
 /**
- * Returns functions that read and write the search, the order and the filters of a list in the
- * address of the page: `?q=ada&state=invited&sort=-name`. They ignore parameters and values that
- * the list does not know, so a mistyped address still shows the list.
+ * Reads and writes `?q=ada&state=invited&sort=-name`. Unknown parameters and values are ignored, so
+ * a mistyped address still shows the list.
  */
 export function createListAddressCodec<Sort extends string, Filter extends string = never>({
   sorts,
@@ -45,12 +42,10 @@ export function createListAddressCodec<Sort extends string, Filter extends strin
       const written = new URLSearchParams(clean({ ...query }))
       return written.size > 0 ? `?${written}` : ''
     },
-    /** Returns the query with some values changed. An empty or undefined value is removed. */
     change: (query: Query, changes: Record<string, string | undefined>): Query =>
       clean({ ...query, ...changes }),
-    /** Returns the query without search and filters. Keeps the sort order. */
+    // keeps the order
     clear: ({ sort }: Query): Query => clean({ sort }),
-    /** Returns the number of filters that are set. The search does not count. */
     filterCount: (query: Query): number => names.filter(name => query[name] !== undefined).length
   }
 }

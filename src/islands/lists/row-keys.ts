@@ -1,12 +1,8 @@
 import type { KeyboardEvent } from 'react'
 
-/** A key that was pressed, and the modifier keys that were held. */
 export type PressedKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>
 
-/**
- * Returns the index of the row to focus after a key was pressed in the row `here`: arrow up, arrow
- * down, Home or End. Returns undefined for any other key, and if a modifier key is held.
- */
+/** Returns the index of the row to focus, or undefined for other keys. */
 export function findRowForPressedKey(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   here: number,

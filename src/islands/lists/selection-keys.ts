@@ -10,17 +10,11 @@ import type { PressedKey } from './row-keys.ts'
 
 interface KeyContext {
   selection: RowSelection
-  /** Ids of all loaded rows, in their order. */
   shown: readonly string[]
-  /** Id of the row that has the focus. */
   here: string
 }
 
-/**
- * Returns the selection and the focused row after a key was pressed in a list. Space selects or
- * deselects the row. Shift with Space or an arrow key selects a range. Ctrl+A or Cmd+A selects all
- * rows. Escape deselects all rows. Returns undefined for any other key.
- */
+// Space selects a row, Shift a range, Ctrl+A or Cmd+A all, Escape none
 export function selectionAfterKey(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   { selection, shown, here }: KeyContext

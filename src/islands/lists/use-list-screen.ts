@@ -8,10 +8,8 @@ import type { createListAddressCodec } from './list-address.ts'
 import { useListAddress } from './use-address.ts'
 
 /**
- * Loads a list with the search, the filters and the order in the address of the page. Returns the
- * list, the values of the address, and functions that change the address. If the address has no
- * order, `usualSort` applies. If `owner` is `all`, loads the rows of the whole installation. If
- * `owner` is absent, loads the rows of the company in the address.
+ * Loads the list that the address of the page describes. `owner` is `all` for rows of the whole
+ * installation.
  */
 export function useListScreen<
   Row extends { id: string },
@@ -50,24 +48,19 @@ export function useListScreen<
     address,
     q,
     sort,
-    /** The search text that the shown rows match. Undefined without a search. */
+    /** The search that the shown rows match. */
     found: query.q,
     /** Whether the shown rows are the result of a search or a filter. */
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
     filterCount: addresses.filterCount(address ?? {}),
     /**
-     * Whether the list cannot be shown because the company in the page's address, or a group in the
-     * filter, does not exist or is hidden from the person. Always false if `owner` is `all`.
+     * Whether the company or a group in the address does not exist, or is hidden from the person.
      */
     isMissing:
       owner === undefined && status.status === 'failed' && isUnknownOrInvalidIdError(status.error),
-    /**
-     * Changes the search, the order or filters in the address. Removes those with an empty or
-     * undefined value.
-     */
+    /** Empty and undefined values are removed. */
     set: (changes: Record<string, string | undefined>) =>
       change(addresses.change(address ?? {}, changes)),
-    /** Removes the search and the filters from the address. */
     clear: () => change(addresses.clear(address ?? {}))
   }
 }

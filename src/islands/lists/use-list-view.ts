@@ -4,10 +4,7 @@ import type { TableColumn } from './DataTable.tsx'
 
 const wide = '(width >= 1280px)'
 
-/**
- * Returns the columns and the row height that the person has chosen for a list, and a function that
- * changes them. The browser stores them under the name of the list.
- */
+/** The browser stores the view under the name of the list. */
 export function useListView<Row>(list: string, columns: readonly TableColumn<Row>[]) {
   const [view, setView] = useState(defaultListView)
   const [isWide, setWide] = useState(true)
@@ -30,5 +27,4 @@ export function useListView<Row>(list: string, columns: readonly TableColumn<Row
   return { density: view.density, shown: columns.filter(isShown), view, change }
 }
 
-/** The chosen columns and row height of a list, and the function that changes them. */
 export type ListViewState<Row> = ReturnType<typeof useListView<Row>>

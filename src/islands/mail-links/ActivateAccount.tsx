@@ -5,7 +5,6 @@ import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
-/** The page of an invitation link. Lets the invited person choose a name and a password. */
 export const ActivateAccount = withTranslation(function ActivateAccount({
   company
 }: {

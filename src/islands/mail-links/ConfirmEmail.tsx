@@ -10,10 +10,6 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
-/**
- * The page that a link in an e-mail opens to confirm a new e-mail address. The person must be
- * signed in with this browser.
- */
 export const ConfirmEmail = withTranslation(function ConfirmEmail() {
   const { t } = useTranslation()
   const link = useMailLink('email')

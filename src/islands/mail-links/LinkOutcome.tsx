@@ -8,7 +8,6 @@ interface LinkOutcomeProps {
   children?: ReactNode
 }
 
-/** A card that says whether a link from an e-mail worked, and what to do next. */
 export function LinkOutcome({ text, next, children }: LinkOutcomeProps) {
   const { locale } = useTranslation()
   return (

@@ -12,16 +12,15 @@ interface NewPasswordFormProps {
   company: string
   submit: string
   asksForName?: boolean
-  /** Initial value of the username field. The form has this field only if `asksForName` is true. */
+  /** Initial value of the field that `asksForName` shows. */
   username?: string | undefined
-  /** Handles an error. Returns true if the form must not show the error. */
+  /** Returns true if the form must not show the error. */
   handleFailure: (error: AppError) => boolean
-  /** Label of the box by which people keep their API keys. Undefined for an account without any. */
+  /** Label of the box. Undefined for an account that has no keys. */
   keepsKeys?: string
   send: (chosen: { username: string; password: string; keepsKeys: boolean }) => Promise<void>
 }
 
-/** Asks for a new password twice. If `asksForName` is true, also asks for a username. */
 export function NewPasswordForm(props: NewPasswordFormProps) {
   const { email, company, submit, asksForName = false } = props
   const { t } = useTranslation()

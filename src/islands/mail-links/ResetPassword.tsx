@@ -13,10 +13,6 @@ import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.ts'))
 
-/**
- * Asks for an e-mail address and sends a reset link to it. If the person has opened the page with a
- * valid reset link, asks for the new password instead.
- */
 export const ResetPassword = withTranslation(function ResetPassword({
   company
 }: {
@@ -35,7 +31,6 @@ export const ResetPassword = withTranslation(function ResetPassword({
 
 interface AskProps {
   note: string
-  /** Initial value of the field: the e-mail from an expired or used link, if there is one. */
   email: string | undefined
 }
 

@@ -18,10 +18,6 @@ import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { type CheckedMailLink, useLinkFailure, useMailLink } from './use-mail-link.ts'
 
-/**
- * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits
- * until the person opens the link.
- */
 export const VerifyAccount = withTranslation(function VerifyAccount({
   company
 }: {
@@ -46,11 +42,7 @@ interface ConfirmProps {
   link: CheckedMailLink
 }
 
-/**
- * A button that confirms the sign-up. Opening the link is not enough, because programs that scan
- * mails open links, too. If the person signed up in another browser, a form then asks for a
- * username and a password.
- */
+// a button, because programs that scan mails open links, too
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useTranslation()
   const { isReady } = useBrowserReadiness()
@@ -118,10 +110,6 @@ interface WaitingProps {
   user: OwnAccount
 }
 
-/**
- * Waits until the person has confirmed the sign-up with the link, in this browser or in another
- * one. Then opens the page that follows a sign-in.
- */
 function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {
   const { locale, t } = useTranslation()
   const [left, setLeft] = useState(pauseSeconds)

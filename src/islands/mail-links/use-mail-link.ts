@@ -9,20 +9,12 @@ import { keepUnsavedInput, takeUnsavedInput } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'
 
 export interface CheckedMailLink extends MailLinkFragment {
-  /**
-   * `open` if the link works, `used` if it was used before, `over` if it has expired or is invalid.
-   */
   state: 'open' | 'used' | 'over'
-  /** Username of the invited person, for an invitation link. */
+  /** For an invitation link. */
   username?: string | undefined
 }
 
-/**
- * Returns the e-mail link with which the person has opened the page. Returns `'none'` if the page
- * was opened without such a link, and `'loading'` until the API has checked the link. Removes the
- * link from the address immediately, because people copy addresses and browsers store them in their
- * history.
- */
+/** Removes the link from the address, because people copy addresses and browsers keep them. */
 export function useMailLink(purpose: LinkPurpose): CheckedMailLink | 'none' | 'loading' {
   const [link, setLink] = useState<CheckedMailLink | 'none' | 'loading'>('loading')
   useEffect(() => {
@@ -50,10 +42,6 @@ export function useMailLink(purpose: LinkPurpose): CheckedMailLink | 'none' | 'l
   return link
 }
 
-/**
- * Returns the state of a link that the API has refused: `used`, or `over` for an expired or invalid
- * link. Returns undefined for an error that has another cause than the link.
- */
 function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
@@ -64,10 +52,8 @@ function closedLinkState(link: CheckedMailLink | 'none' | 'loading'): 'used' | '
 }
 
 /**
- * Returns the reason why a link from an e-mail does not work (`closed`): `used`, or `over` if the
- * link has expired or is invalid. `closed` is undefined while the link works. Also returns
- * `handleFailure()`, which updates `closed` with the error of an API call and returns whether the
- * call failed because of the link.
+ * `closed` is why the link does not work. `handleFailure()` updates it, and returns true for an
+ * error of the link.
  */
 export function useLinkFailure(link: CheckedMailLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()
@@ -78,10 +64,7 @@ export function useLinkFailure(link: CheckedMailLink | 'none' | 'loading') {
   return { closed: refused ?? closedLinkState(link), handleFailure }
 }
 
-/**
- * Checks a link with the API. If the check itself fails, for example without a network, returns the
- * link as `open`; the person sees the error when the link is used.
- */
+// if the check fails, for example without a network, using the link shows the error
 async function check(link: MailLinkFragment, purpose: LinkPurpose): Promise<CheckedMailLink> {
   try {
     const { checkMailLink } = await loadCode(() => import('../../stores/accounts/mail-links.ts'))

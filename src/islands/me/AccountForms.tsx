@@ -9,10 +9,6 @@ import { SessionList } from './SessionList.tsx'
 // the page is for everybody, and few people let programs deposit
 const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/**
- * Lets the person manage the account: password, e-mail, sessions, API keys, data export and
- * deletion.
- */
 export function AccountForms({ user }: { user: OwnAccount }) {
   return (
     <>

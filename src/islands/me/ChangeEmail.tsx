@@ -9,7 +9,6 @@ import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** Form that changes the e-mail. The old e-mail stays valid until the new one is confirmed. */
 export function ChangeEmail({ user }: { user: OwnAccount }) {
   const { t } = useTranslation()
   const form = useForm({

@@ -15,10 +15,6 @@ interface DeleteAccountProps {
   user: OwnAccount
 }
 
-/**
- * Form that deletes the account. States what is deleted and what is not, and asks for the password.
- * The only administrator of the company also types its name.
- */
 export function DeleteAccount({ user }: DeleteAccountProps) {
   const { t } = useTranslation()
   return (

@@ -10,7 +10,6 @@ type State =
   | { status: 'working'; count: number }
   | { status: 'failed'; error: AppError }
 
-/** Button that downloads one file with everything that is stored about the person. */
 export function ExportOwnData() {
   const { t } = useTranslation()
   const [state, setState] = useState<State>({ status: 'idle' })

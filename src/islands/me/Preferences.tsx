@@ -4,10 +4,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 const schemes = ['system', 'light', 'dark'] as const
 
-/**
- * Draws the controls to choose the language and the color scheme. The site's script reacts to these
- * controls and to the same controls in the site's menu.
- */
+// the site's script reacts to these controls
 export function Preferences() {
   const { locale, t } = useTranslation()
   // only the shell knows which scheme is chosen

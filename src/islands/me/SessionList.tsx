@@ -13,7 +13,6 @@ import { useAction } from '../kit/use-action.ts'
 import { useRestoreFocus } from '../kit/use-restore-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** Lists the browsers in which the person is signed in. Buttons end one session or all of them. */
 export function SessionList() {
   const { t } = useTranslation()
   const list = useStore($sessionList, { ssr: 'initial' })
@@ -56,7 +55,6 @@ export function SessionList() {
 
 interface RowProps {
   session: Session
-  /** Whether a session is being ended. Meanwhile no second session can be ended. */
   isWorking: boolean
   end: (id: string) => Promise<void>
 }
@@ -96,7 +94,6 @@ function Row({ session, isWorking, end }: RowProps) {
   )
 }
 
-/** A button that ends all sessions of the person. Asks first, because this cannot be undone. */
 function SignOutEverywhere() {
   const { locale, t } = useTranslation()
   const [isAsking, setAsking] = useState(false)

@@ -5,10 +5,6 @@ import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * Shows how many requests (deposits and verifications) and how much storage the person and their
- * groups have used. A bar shows the used part of a limit.
- */
 export function UsageMeters({ usage }: { usage: UsageOfAllGroups }) {
   const { locale, t } = useTranslation()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage

@@ -2,10 +2,6 @@ import { useEffect, useState } from 'react'
 import { loadCode } from '../kit/load-code.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * Shows the e-mail and the password of the demonstration account, if the server offers one. The
- * page must pass the translations `account` to the island.
- */
 export function DemoAccount() {
   const { t } = useTranslation()
   const [account, setAccount] = useState<{ email: string; password: string }>()

@@ -9,10 +9,6 @@ import { AlreadySetUp, SetupDone } from './SetupOutcome.tsx'
 
 const SetupForm = lazyComponent(async () => (await import('./SetupForm.tsx')).SetupForm)
 
-/**
- * The form that sets up a new installation with its first operator. If the installation is already
- * set up, shows a message instead.
- */
 export const Setup = withTranslation(function Setup() {
   const { t } = useTranslation()
   const setup = useStore($setup, { ssr: 'initial' })

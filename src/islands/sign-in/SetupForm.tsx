@@ -11,18 +11,12 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { isLocalHost } from './SetupOutcome.tsx'
 
 interface SetupFormProps {
-  /** The one-time code from the page's link. Empty if the link has none. */
   code: string
-  /** The current name of the company. */
   company: string
   demo: DemoCompany | undefined
   finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
 }
 
-/**
- * The form for the account of the first operator and the name of the company. If the installation
- * has a demonstration, the form also asks whether to keep it.
- */
 export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   const { locale, t } = useTranslation()
   const form = useForm({
@@ -92,10 +86,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   )
 }
 
-/**
- * An example of the command that sets up an installation with a public domain. It is divided into
- * parts, and the page breaks the line only between two parts.
- */
+// the line may break only between two parts
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 
 function Address() {

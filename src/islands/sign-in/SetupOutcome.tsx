@@ -2,7 +2,6 @@ import { useEffect } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** States that the installation was already set up. */
 export function AlreadySetUp() {
   const { locale, t } = useTranslation()
   return (
@@ -22,13 +21,10 @@ export function AlreadySetUp() {
 }
 
 interface SetupDoneProps {
-  /** Whether the demonstration still exists because removing it failed. */
   stays: boolean
-  /** Address of the demonstration. Undefined if the installation has no demonstration. */
   demo: string | undefined
 }
 
-/** States that the installation is set up, and lists the next steps. */
 export function SetupDone({ stays, demo }: SetupDoneProps) {
   const { locale, t } = useTranslation()
   // updates the bar, which shows who is signed in
@@ -74,7 +70,6 @@ export function SetupDone({ stays, demo }: SetupDoneProps) {
   )
 }
 
-/** Returns whether the host of the page is `localhost` or a subdomain of `localhost`. */
 export function isLocalHost(): boolean {
   const { hostname } = location
   return hostname === 'localhost' || hostname.endsWith('.localhost')

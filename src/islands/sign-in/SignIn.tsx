@@ -16,7 +16,6 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
-  /** Whether people may sign up without an invitation. */
   isSignUpOpen: boolean
   isDemo: boolean
 }

@@ -16,7 +16,6 @@ import { loadCode } from '../kit/load-code.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
 interface SignUpProps {
-  /** Whether people may sign up without an invitation. */
   isSignUpOpen: boolean
   company: string
 }

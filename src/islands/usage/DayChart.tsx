@@ -4,17 +4,11 @@ import { dateTag } from '../../core/text/date-tag.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/** Width of one day, in the units of the drawing. */
 const dayWidth = 10
 const height = 100
-/** Height of the smallest bar, so that a day with one request can be seen beside thousands. */
+// one request can be seen beside thousands
 const leastHeight = 2
 
-/**
- * Draws the deposits and verifications of each day as bars. The pointer and the arrow keys choose a
- * day, whose figures are then shown. Screen readers get a summary; the table beside the chart has
- * all figures.
- */
 export function DayChart({ days }: { days: readonly UsageDay[] }) {
   const { locale, t } = useTranslation()
   const [picked, setPicked] = useState<number>()

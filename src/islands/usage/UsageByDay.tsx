@@ -17,14 +17,10 @@ import { DayChart } from './DayChart.tsx'
 
 interface UsageByDayProps {
   company: string
-  /** Undefined for the usage of the whole company. */
+  /** Undefined for the whole company. */
   group?: string | undefined
 }
 
-/**
- * Shows the deposits and verifications per day as a chart and as a table. The person chooses how
- * many days are shown.
- */
 export function UsageByDay({ company, group }: UsageByDayProps) {
   const { t } = useTranslation()
   const titleId = useId()

@@ -18,10 +18,6 @@ interface BulkChangeDialogProps {
   onClose: () => void
 }
 
-/**
- * A dialog that explains a bulk change of people, asks for its details, and starts it. To delete
- * people, the administrator must type how many are selected, because deletion cannot be undone.
- */
 export function BulkChangeDialog({ action, count, start, onClose }: BulkChangeDialogProps) {
   const { t } = useTranslation()
   const title = useId()

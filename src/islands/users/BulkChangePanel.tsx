@@ -9,7 +9,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { BulkRunPanel } from '../lists/BulkRunPanel.tsx'
 import { downloadRefusedMembers } from './download-members.ts'
 
-/** Shows the progress of a bulk change of people and then its result. */
 export function BulkChangePanel({ run }: { run: BulkRunState<BulkMemberChange> }) {
   const { t } = useTranslation()
   const { change, done, refused } = run

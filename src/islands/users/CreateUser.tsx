@@ -27,7 +27,6 @@ import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 const languages = ['und', 'en', 'fr'] as const
 
-/** Form that invites a person. Afterwards opens the page of the person. */
 export const CreateUser = withTranslation(function CreateUser() {
   const { locale, t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
@@ -114,10 +113,7 @@ export const CreateUser = withTranslation(function CreateUser() {
   )
 })
 
-/**
- * Returns the input of the call that invites the person. Leaves out empty fields. Leaves out the
- * groups if only the default group `preset` is chosen, because the server then chooses it itself.
- */
+// for the default group alone, the server chooses it itself
 function inputOf(values: FormValues, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values
   const groups = parseGroupPickerValue(group_ids)

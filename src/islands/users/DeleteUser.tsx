@@ -6,14 +6,9 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface DeleteUserProps {
   member: Member
-  /** Whether `member` is the person who is signed in. */
   isOwn: boolean
 }
 
-/**
- * The section that deletes a person for good. It says what is erased and what stays. To confirm,
- * the administrator types the person's e-mail.
- */
 export function DeleteUser({ member, isOwn }: DeleteUserProps) {
   const { t } = useTranslation()
   const { id, email, state } = member

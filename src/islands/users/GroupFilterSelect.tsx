@@ -8,12 +8,10 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { Popup } from '../lists/Popup.tsx'
 
 interface GroupFilterSelectProps {
-  /** Id of the group that filters the list. */
   value: string | undefined
   onChoose: (value: string | undefined) => void
 }
 
-/** A filter by a group. The person finds the group by its name. */
 export function GroupFilterSelect({ value, onChoose }: GroupFilterSelectProps) {
   const { t } = useTranslation()
   const [known, setKnown] = useState<NamedItem>()

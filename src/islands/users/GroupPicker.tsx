@@ -11,22 +11,13 @@ import { useTranslation } from '../kit/use-translation.ts'
 interface GroupPickerProps {
   name: string
   hint?: string
-  /** Ids of groups that cannot be chosen. */
   except?: readonly string[]
-  /**
-   * The group that is chosen when the form opens. Undefined if there is none or if it is still
-   * being loaded.
-   */
+  /** Undefined also while it is being loaded. */
   initial?: NamedGroup | undefined
-  /** The error if `initial` could not be loaded. */
   failure?: AppError | undefined
   reload?: () => unknown
 }
 
-/**
- * A form field in which a person finds and chooses several groups. `parseGroupPickerValue()` reads
- * the chosen groups from the value of the field.
- */
 export function GroupPicker(props: GroupPickerProps) {
   const { name, hint, except = [], initial, failure, reload } = props
   const { t } = useTranslation()
@@ -113,10 +104,7 @@ export function GroupPicker(props: GroupPickerProps) {
   )
 }
 
-/**
- * Returns the groups in the form value of a `GroupPicker`. Each line of the value has the id and
- * the name of a group.
- */
+/** Parses the value, which has the id and the name of a group in each line. */
 export function parseGroupPickerValue(value = ''): NamedGroup[] {
   return value.split('\n').flatMap(line => parseNamedItem(line) ?? [])
 }

@@ -10,10 +10,6 @@ interface LinkToPassOnProps {
   member: Pick<Member, 'id' | 'email' | 'state'>
 }
 
-/**
- * Shows the invitation or confirmation link that the administrator must send to a person, because
- * the site has no mail server. Shows nothing if the server has returned no link for this person.
- */
 export function LinkToPassOn({ member: { id, email, state } }: LinkToPassOnProps) {
   const { locale, t } = useTranslation()
   const known = useStore($linkToPassOn, { ssr: 'initial' })

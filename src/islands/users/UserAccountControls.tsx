@@ -37,14 +37,9 @@ interface MemberProps {
 }
 
 interface UserAccountControlsProps extends MemberProps {
-  /** Whether `member` is the person who is signed in. */
   isOwn: boolean
 }
 
-/**
- * Shows whether a person can use their account. Lets an administrator send the link of an
- * invitation or sign-up again, sign the person out, and disable or enable the account.
- */
 export function UserAccountControls({ member, isOwn }: UserAccountControlsProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
@@ -157,7 +152,7 @@ function SignOut({ member }: MemberProps) {
 }
 
 interface TitledProps extends MemberProps {
-  /** The heading that gets the focus when the pressed button disappears. */
+  /** Gets the focus when the pressed button disappears. */
   title: RefObject<HTMLHeadingElement | null>
 }
 

@@ -17,7 +17,6 @@ import { UserUsage } from './UserUsage.tsx'
 
 const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/** The page on which an administrator sees and changes a person. */
 export const UserDetail = withTranslation(function UserDetail() {
   const { t } = useTranslation()
   const self = useStore($user, { ssr: 'initial' })

@@ -24,10 +24,6 @@ interface MemberProps {
   member: Member
 }
 
-/**
- * Lists the groups of a person. An administrator can add the person to several groups at once, and
- * remove the person from a group.
- */
 export function UserGroups({ member }: MemberProps) {
   const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)

@@ -14,7 +14,6 @@ interface MemberProps {
   member: Member
 }
 
-/** Shows who a person is. An administrator can change the name and the language in place. */
 export function UserIdentity({ member }: MemberProps) {
   const { t } = useTranslation()
   return (
@@ -94,7 +93,6 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
   )
 }
 
-/** Returns the name and the language in the form. Leaves out the language if none was chosen. */
 function readIdentity({ username = '', locale }: FormValues): Partial<Member> {
   return { username: username.trim(), ...(isLocale(locale) ? { locale } : {}) }
 }

@@ -73,10 +73,6 @@ const addresses = createListAddressCodec({
   }
 })
 
-/**
- * Lists the people of a company. They can be searched, filtered and sorted, and many of them can be
- * changed together.
- */
 export const UserList = withTranslation(function UserList() {
   const { locale, t } = useTranslation()
   const screen = useListScreen(memberList, addresses, 'name')
@@ -235,7 +231,6 @@ export const UserList = withTranslation(function UserList() {
   )
 })
 
-/** Maximum number of groups whose names a row shows. */
 const mostGroups = 3
 
 function columnsOf(locale: Locale, t: Translate): TableColumn<Member>[] {
@@ -311,7 +306,7 @@ const stateLooks: Record<MemberState, string> = {
   disabled: 'badge badge-outline badge-sm badge-error'
 }
 
-/** Shows an e-mail. If it is too long for one line, the line breaks before the `@`. */
+// a long one breaks before the `@`
 function Email({ email }: Pick<Member, 'email'>) {
   const at = email.lastIndexOf('@')
   return (

@@ -11,16 +11,11 @@ import { useTranslation } from '../kit/use-translation.ts'
 
 interface UserPermissionsProps {
   member: Member
-  /** Whether `member` is the person who is signed in. */
   isOwn: boolean
 }
 
 type Permitted = Pick<Member, 'version' | 'permissions'>
 
-/**
- * A switch that gives a person the permission of an administrator or takes it away. The API may ask
- * the administrator who uses the switch to enter their own password again.
- */
 export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
   const { t } = useTranslation()
   const id = useId()

@@ -9,10 +9,6 @@ import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
-/**
- * Shows how much of its limits each group of a person has used, and how much of this usage is due
- * to the person.
- */
 export function UserUsage({ member }: { member: Member }) {
   const { locale, t } = useTranslation()
   const state = useStore($shownMemberUsage, { ssr: 'initial' })
@@ -81,10 +77,6 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
   )
 }
 
-/**
- * Returns the sentence about what a person may still use:
- * `Can still deposit or verify 3 documents and store 1.2 GB.`
- */
 function leftWords(
   { requests_remaining, storage_remaining }: UsageOfAllGroups,
   locale: Locale,

@@ -6,18 +6,11 @@ import { fetchFile } from '../../stores/download.ts'
 import type { RefusedItem } from '../../stores/lists/bulk-run.ts'
 import { downloadFile } from '../files/download-file.ts'
 
-/**
- * Downloads all people who match the filter as CSV, including those whom the list has not loaded.
- */
 export async function downloadMembers(filter: MemberFilter, name: string): Promise<void> {
   const path = exportUsers.path.replace('{id}', encodeURIComponent(companyIdOfPage()))
   downloadFile(await fetchFile(path, { ...filter }), name, 'csv')
 }
 
-/**
- * Downloads a CSV file of the people whom a bulk change could not change. Each row has the error
- * code and the reason as a sentence.
- */
 export function downloadRefusedMembers(
   refused: readonly RefusedItem[],
   reasonOf: (code: string) => string,

@@ -17,10 +17,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 const mostRows = 6
 const mostNamed = 5
 
-/**
- * A field for text with fingerprints. What is pasted is verified at once, what is typed after Enter
- * or the button. The text stays, and lines that cannot be verified are named.
- */
 export function PasteFingerprints() {
   const { locale, t } = useTranslation()
   const [isReady, setReady] = useState(false)
@@ -116,7 +112,6 @@ export function PasteFingerprints() {
   )
 }
 
-/** Returns what is said about digests that are not SHA-256, or about a text without any digest. */
 function describeRefused(
   { found, others }: PastedFingerprints,
   isMultiline: boolean,
@@ -140,7 +135,6 @@ function describeOther({ algorithm, digits }: OtherDigest, t: Translate): string
     : t('verify.paste.algorithm', { algorithm })
 }
 
-/** Returns the numbers of lines as a list: `1, 3–5 and 9`. */
 function listOfLines(lines: readonly number[], locale: Locale): string {
   const ranges: [number, number][] = []
   for (const line of lines) {

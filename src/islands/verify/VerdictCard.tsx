@@ -20,10 +20,6 @@ interface VerdictProps {
   answer: VerificationResult
 }
 
-/**
- * The full result of a verification: the seal, the verdict as a word and as a sentence, and the
- * facts below it.
- */
 export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
   const { locale, t } = useTranslation()
@@ -52,7 +48,6 @@ export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHe
   )
 }
 
-/** What stands directly below the sentence: its time in UTC, what to do, and other records. */
 export function VerdictMeaning({ check, answer }: VerdictProps) {
   const { locale, t } = useTranslation()
   const description = describeVerdict(answer, check.subject)
@@ -83,10 +78,6 @@ export function VerdictMeaning({ check, answer }: VerdictProps) {
   )
 }
 
-/**
- * The facts below the verdict: what the record proves and does not prove and, folded, the name,
- * size and fingerprint of the document, and the time of the verification.
- */
 export function VerdictFacts({ check, answer }: VerdictProps) {
   const { locale, t } = useTranslation()
   const { subject } = check
@@ -163,7 +154,6 @@ function stateOfVerdict({ key }: VerdictDescription): StateWithLook {
   return key === 'fingerprint_not_found' ? 'not_found' : key
 }
 
-/** The verdict as a sentence, with one time: in the person's time zone, whose name it says. */
 export function VerdictSentence({
   description,
   company
@@ -179,10 +169,7 @@ export function VerdictSentence({
   )
 }
 
-/**
- * Marks the position of an element in a translated sentence. No translation or name contains this
- * character.
- */
+// no translation or name contains this character
 const marker = '\u{1}'
 
 function Around({ text, children }: { text: string; children: React.ReactNode }) {

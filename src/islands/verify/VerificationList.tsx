@@ -21,10 +21,6 @@ import {
 
 const shownAtOnce = 50
 
-/**
- * Lists several verifications, one per line. The person can open each verification that has a
- * result.
- */
 export function VerificationList({ checks }: { checks: readonly Verification[] }) {
   const { t } = useTranslation()
   const [shown, setShown] = useState(shownAtOnce)
@@ -126,7 +122,6 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
   )
 })
 
-/** Returns how much of a running verification is done, from 0 to 1, and its step in words. */
 export function describeVerificationProgress(
   { state, sha256 }: Verification,
   locale: Locale,
@@ -144,7 +139,6 @@ interface VerificationFailureProps {
   children?: ReactNode
 }
 
-/** Explains why a verification has no result. */
 export function VerificationFailure({ error, isSignedIn, children }: VerificationFailureProps) {
   const { locale, t } = useTranslation()
   const time = useMemo(() => formatRetryTimeOfDay(error, locale), [error, locale])
@@ -157,10 +151,6 @@ export function VerificationFailure({ error, isSignedIn, children }: Verificatio
   )
 }
 
-/**
- * A link to the sign-in page. After signing in, the person returns to the verify page, which still
- * shows the verifications.
- */
 export function SignInLink() {
   const { locale, t } = useTranslation()
   const redirect = buildRedirectParameter({

@@ -9,7 +9,6 @@ interface VerificationPauseCountdownProps {
   isSignedIn: boolean
 }
 
-/** Says why the verifications are paused, and counts down the time until they continue. */
 export function VerificationPauseCountdown(props: VerificationPauseCountdownProps) {
   const pause = useStore($verificationRetryPause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null

@@ -19,17 +19,10 @@ import { VerificationPauseCountdown } from './VerificationPauseCountdown.tsx'
 
 interface ResultProps {
   isSignedIn: boolean
-  /**
-   * Whether the documents were chosen after the page was opened. False for results that are shown
-   * again when the person returns to the page.
-   */
+  /** False for results that are shown again when the person returns to the page. */
   isNew: boolean
 }
 
-/**
- * Shows the results of the documents that were verified together: a single result in full, several
- * as a list.
- */
 export function VerificationResults({ checks, isSettled, ...props }: VerificationResultsProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
@@ -162,10 +155,7 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
   )
 }
 
-/**
- * Returns the ref of a heading that gets the focus when `isThere` first becomes true. If `isThere`
- * is true from the start, the heading gets the focus only if `isNew` is true.
- */
+// results that are shown again do not take the focus
 function useFocusOnce(isThere: boolean, isNew: boolean) {
   const heading = useRef<HTMLHeadingElement>(null)
   const wasThere = useRef(isThere && !isNew)

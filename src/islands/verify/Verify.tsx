@@ -22,9 +22,8 @@ import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { PasteFingerprints } from './PasteFingerprints.tsx'
 
 interface VerifyProps {
-  /** Name of the company whose register is searched. */
   company: string
-  /** Number of fingerprints per minute that one network may verify without signing in. */
+  /** Fingerprints per minute that one network may verify without signing in. */
   perMinute: number
 }
 
@@ -130,10 +129,6 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
   )
 })
 
-/**
- * Returns the ref of the drop zone, and a function that hides the results, shows the drop zone and
- * focuses it.
- */
 function useZone(isBlank: boolean) {
   const zone = useRef<HTMLDivElement>(null)
   const isWanted = useRef(false)

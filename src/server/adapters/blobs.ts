@@ -18,15 +18,9 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { BlobStore, CompanyId, FileDigest, StagedFileId } from '../domain/deps.ts'
 
 /**
- * Opens the storage that keeps documents as files below `directory`:
- * - `staging/<company>/<upload id>` while the upload is in progress. A process that takes over the
- *   writing from another process writes a new file, with the suffix `.<generation>`: the number of
- *   takeovers.
- * - `blobs/<company>/<aa>/<tag>` after the upload is complete. The tag is a keyed hash of the bytes
- *   in hex digits, and `aa` are the first two digits.
- * - `removed/<company>` marks that all files of the company must be deleted.
- *
- * `staging` and `blobs` are on one file system, so that a rename moves the file.
+ * `staging/<company>/<upload id>[.<takeovers>]` is moved to `blobs/<company>/<aa>/<tag>` by a
+ * rename, so both are on one file system. The tag is a keyed hash in hex digits, which begin with
+ * `aa`. `removed/<company>` marks that all files of the company must be deleted.
  */
 export function openBlobs(directory: string): BlobStore {
   const staged = (file: StagedFileId) => join(directory, 'staging', file.company_id, nameOf(file))
@@ -137,11 +131,7 @@ export function openBlobs(directory: string): BlobStore {
   }
 }
 
-/**
- * Returns the file name of a staged file (a file whose upload is in progress): `<upload id>` or
- * `<upload id>.<generation>`. `generation` is the number of times that another process took over
- * the writing; 0 is left out. Throws for an invalid id, because the name becomes part of a path.
- */
+// throws for an invalid id, because the name becomes part of a path
 function nameOf({ id, generation }: StagedFileId): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
   return generation === 0 ? id : `${id}.${generation}`
@@ -186,7 +176,7 @@ async function digest(path: string): Promise<FileDigest | undefined> {
   }
 }
 
-/** Flushes the file at `path` to disk. If `path` is a folder, flushes its list of files. */
+// of a folder, its list of files
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -196,10 +186,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/**
- * Creates a folder and its missing parents below `root`, and flushes their entries to disk, so that
- * they survive a power failure.
- */
+// flushes the entries of missing parents too, so that they survive a power failure
 async function makeDurable(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return

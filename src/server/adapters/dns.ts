@@ -4,11 +4,7 @@ import type { DnsAnswer, DnsLookup } from '../domain/deps.ts'
 const timeoutMs = 2000
 const tries = 2
 
-/**
- * Creates the adapter that queries DNS records. `servers` are the addresses of the DNS servers to
- * ask, each with `:port` unless the port is 53. If `servers` is empty, it asks the DNS servers of
- * the operating system.
- */
+/** `servers` have `:port` unless it is 53. If there are none, those of the operating system. */
 export function createDnsLookup(servers: string[]): DnsLookup {
   // a resolver of its own for each question, because one that is new remembers no answers
   const newResolver = () => {

@@ -17,18 +17,12 @@ import { signEs256 } from '../domain/es256.ts'
 
 export interface InstallationKeysOptions {
   directory: string
-  /**
-   * Id of the root secret (key encryption key), as recorded in the database. Undefined if the
-   * database is empty; keys are created only then.
-   */
+  /** Undefined if the database is empty; keys are created only then. */
   recordedRootSecretId: string | undefined
   clock: () => Date
 }
 
-/**
- * Thrown when key files are missing, damaged or readable by others. The service must then not
- * start, because with wrong keys nobody could sign in. The message says what to do.
- */
+// the service must not start with wrong keys, because nobody could sign in
 class KeysRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -36,10 +30,7 @@ class KeysRefused extends Error {
   }
 }
 
-/**
- * Reads the secrets of the installation from their files. Creates them if the database is empty.
- * Throws `KeysRefused` when files are missing, damaged or readable by others.
- */
+/** Creates the secrets if the database is empty. */
 export async function openInstallationKeys({
   directory,
   recordedRootSecretId,
@@ -55,21 +46,12 @@ export async function openInstallationKeys({
   return keysOf(secret, tokenKeys, { directory, clock })
 }
 
-/**
- * Minutes between the creation of a token key and its first use. In this time every process loads
- * the key.
- */
+// so long every process has time to load a new key
 const announcedMinutes = 10
-/**
- * The hours after which a replaced token key is deleted. By then every token that it signed has
- * expired.
- */
+// by then every token that a replaced key signed has expired
 const replacedHours = 24
 
-/**
- * Creates a new key for signing access tokens. The key signs from ten minutes after its creation;
- * by then every running process has loaded it.
- */
+/** By the time it signs, ten minutes later, every running process has loaded it. */
 export async function rotateTokenKey({
   directory,
   clock
@@ -109,11 +91,8 @@ function keysOf(
     repetition: derive('repetition')
   }
   let newestFirst = sortNewestFirst(found)
-  /**
-   * Returns the token key `read`, which comes from its file. If this process already knows the key,
-   * the result has the known key's `verifying` object instead. The cache of verified tokens
-   * compares these objects: with a new one, it would verify every token of the key again.
-   */
+  // The cache of verified tokens compares these objects: with a new one, it would verify every
+  // token of the key again.
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)
     return known ? { ...read, verifying: known.verifying } : read
@@ -298,10 +277,7 @@ async function readSecret(directory: string, name: string): Promise<string> {
   })
 }
 
-/**
- * Writes a file atomically and flushes it to disk. A partly written root secret would lock
- * everybody out.
- */
+// a partly written root secret would lock everybody out
 async function writeSecret(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
   const file = await open(draft, 'wx', 0o600)

@@ -1,10 +1,7 @@
 import { pino } from 'pino'
 import type { Log } from '../domain/deps.ts'
 
-/**
- * Returns a log that writes JSON lines to standard output. Removes fields that could contain
- * secrets.
- */
+/** Removes fields that could contain secrets. */
 export function createLog(level: string): Log {
   return pino({
     level,
@@ -33,10 +30,7 @@ export function createLog(level: string): Log {
   })
 }
 
-/**
- * Returns the name, message, code and stack of an error and of each of its causes. Omits the
- * `detail` of a database error, which quotes values of the row.
- */
+// without the `detail` of a database error, which quotes values of the row
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   return {

@@ -7,20 +7,14 @@ import type { MailMessage } from '../domain/deps.ts'
 
 const words = { en, fr }
 
-/**
- * Returns the subject and the plain text of a mail. The plain text contains every sentence of the
- * HTML version.
- */
+/** The plain text contains every sentence of the HTML version. */
 export function mailText(mail: MailMessage): { subject: string; text: string } {
   const { title, paragraphs, button, footer } = partsOf(mail)
   const text = [title, ...paragraphs, `${button}\n${mail.link}`, `-- \n${footer}`].join('\n\n')
   return { subject: title, text: `${text}\n` }
 }
 
-/**
- * Returns the HTML of a mail, in the company's colors and without pictures or remote content.
- * Styles are inline, because mail programs ignore style sheets.
- */
+/** Styles are inline, because mail programs ignore style sheets. */
 export function mailHtml(mail: MailMessage): string {
   const { title, paragraphs, button, footer } = partsOf(mail)
   const { light, dark } = themeTokens(mail.from.colors)
@@ -59,7 +53,7 @@ ${sheet}
 `
 }
 
-/** The most characters of a company's or a key's name in a mail. Their owners choose them freely. */
+// administrators choose names freely
 const maxName = 60
 
 function partsOf({ kind, locale, to, from, key }: MailMessage) {

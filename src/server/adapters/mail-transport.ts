@@ -6,18 +6,12 @@ import type { Log, MailMessage, MailSender } from '../domain/deps.ts'
 import { mailHtml, mailText } from './mail-text.ts'
 
 interface MailOptions {
-  /**
-   * The mail server and the sender address. Without them, mails are written to the folder `outbox`.
-   */
+  /** Without it, mails are written to the folder `outbox`. */
   smtp: { url: string; from: string } | undefined
   outbox: string
   log: Log
 }
 
-/**
- * Returns the object that sends mails: through the operator's mail server, or into a folder if
- * there is none.
- */
 export async function openMailSender({ smtp, outbox, log }: MailOptions): Promise<MailSender> {
   if (!smtp) await mkdir(outbox, { recursive: true, mode: 0o700 })
   const sender = smtp ? viaServer(smtp) : intoFolder(outbox, log)
@@ -25,7 +19,7 @@ export async function openMailSender({ smtp, outbox, log }: MailOptions): Promis
   return { ...sender, deleteOldFiles: now => deleteOldFiles(outbox, now) }
 }
 
-/** For this many milliseconds the folder `outbox` keeps a mail. */
+// how long the folder `outbox` keeps a mail
 const keptMs = 30 * 86_400_000
 
 async function deleteOldFiles(outbox: string, now: Date): Promise<void> {
@@ -37,13 +31,10 @@ async function deleteOldFiles(outbox: string, now: Date): Promise<void> {
   }
 }
 
-/** Timeouts in milliseconds. They keep an unreachable mail server from delaying other work. */
+// an unreachable mail server must not delay other work
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
-/**
- * Options of the connections to the mail server. A connection stays open between mails, because
- * connecting takes longer than sending.
- */
+// a connection stays open between mails, because connecting takes longer than sending
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
 function viaServer({ url, from }: { url: string; from: string }): MailSender {
@@ -83,11 +74,8 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
   }
 }
 
-/**
- * Returns the options that require TLS for the connection to the mail server, because the links in
- * mails give access to accounts. Returns an empty object if the mail server is on this machine or
- * if `url` itself says whether to use TLS.
- */
+// links in mails give access to accounts, so TLS is required beyond this machine unless `url` says
+// otherwise
 function encryption(url: string): { requireTLS?: true } {
   const { protocol, hostname, searchParams } = new URL(url)
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
@@ -114,7 +102,7 @@ function intoFolder(outbox: string, log: Log): MailSender {
   }
 }
 
-/** Options that keep nodemailer from reading files or fetching URLs, which our mails never need. */
+// our mails never need them
 const noFilesOrUrls = { disableFileAccess: true, disableUrlAccess: true }
 
 function messageOf(mail: MailMessage, address: string): SendMailOptions {

@@ -3,11 +3,9 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonInCompany, ServiceSignal, ServiceSignals } from '../domain/deps.ts'
 
 /**
- * Creates the signals by which parts of the service notify each other. With `notifications`, the
- * signals `events`, `sessions`, `writers`, `domains` and `companies` also reach the other processes
- * that use the same database. The signals `uploads`, `mails` and `imports` reach only this process.
- * They wake its jobs, which do the new work. If this process crashes before the work is done,
- * another process does it, because the jobs of every process look for work every few seconds.
+ * `uploads`, `mails` and `imports` wake jobs of this process alone. If it crashes before the work
+ * is done, the jobs of every process look for work every few seconds. The others also reach the
+ * processes that use the same database.
  */
 export function createServiceSignals(
   notifications?: Pick<NotificationListener, 'send' | 'listen'>
@@ -43,7 +41,7 @@ export function createServiceSignals(
 }
 
 interface BridgedSignal<T> extends ServiceSignal<T> {
-  /** Calls only the listeners of this process. `send` also notifies other processes. */
+  /** without telling other processes */
   deliver(value: T): void
 }
 

@@ -13,7 +13,7 @@ import type { LinkDelivery } from '../../contract/users.ts'
 import * as deletions from '../domain/accounts/deletions.ts'
 import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
-import * as resets from '../domain/accounts/password-resets.ts'
+import * as passwords from '../domain/accounts/passwords.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { chooseMailLinkDelivery } from '../domain/developer-machine.ts'
 import { runWithMailTokenFailureLimit } from '../domain/limits/rate-limits.ts'
@@ -61,7 +61,7 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, requestPasswordReset, async ({ email }, c) => {
-    await resets.requestPasswordReset(c.get('deps'), {
+    await passwords.requestPasswordReset(c.get('deps'), {
       ...tenantAndAddress(c),
       email: canonicalizeEmail(email)
     })
@@ -70,7 +70,7 @@ export function mountAccounts(app: Api): void {
 
   mountEndpoint(app, resetPassword, (input, c) =>
     runWithMailedToken(c, () =>
-      resets.resetPassword(c.get('deps'), { tenant: c.get('tenant'), ...input })
+      passwords.resetPassword(c.get('deps'), { tenant: c.get('tenant'), ...input })
     )
   )
 
@@ -104,19 +104,12 @@ function tenantAndAddress(c: ApiContext) {
   return { tenant: c.get('tenant'), address: c.get('address') }
 }
 
-/**
- * Returns how people get the links that the service sends them: by mail, from the folder into which
- * mails are written, or from an administrator. The result is the same for every e-mail address, so
- * it does not reveal which accounts exist.
- */
+// the same for every e-mail address, so that it does not reveal which accounts exist
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
   return { delivery: chooseMailLinkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
 }
 
-/**
- * Runs `run`, which uses the token of a mailed link, and returns its result. If it fails, counts
- * the failure toward the limit of failures of the caller's network address.
- */
+// a failure counts toward the limit of the caller's network address
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return runWithMailTokenFailureLimit(c.get('deps'), tenantAndAddress(c), run)
 }

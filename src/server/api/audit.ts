@@ -6,7 +6,6 @@ import { csvDownload } from './kit/csv-downloads.ts'
 import { mountNonJsonEndpoint } from './kit/mount.ts'
 import { mountAdminList } from './kit/mount-admin.ts'
 
-/** Mounts the endpoints that show a company's audit log. */
 export function mountAudit(app: Api): void {
   mountAdminList(app, listAuditEntries, auditList.listAuditEntries)
 

@@ -7,9 +7,6 @@ import { invalidFieldError } from './kit/refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 
-/**
- * Mounts the endpoint that receives browsers' reports of violations of the content security policy.
- */
 export function mountCspReports(app: Api): void {
   mountNonJsonEndpoint(app, receiveCspReports, async (_input, c) => {
     const company = hostCompanyId(c)

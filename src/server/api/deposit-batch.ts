@@ -34,10 +34,7 @@ import {
 import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
 
 const maxHeaderBytes = 2048
-/**
- * The size in bytes up to which small chunks of a request body are joined. Without joining, a
- * million tiny chunks would need far more memory than the bytes in them.
- */
+// without joining, a million tiny chunks would need far more memory than the bytes in them
 const joinedBytes = 64 * 1024
 
 type Item = z.output<typeof BatchItem>
@@ -47,10 +44,7 @@ interface Received {
   staged: StagedFileId
 }
 
-/**
- * How many files of a call are written and flushed to disk at the same time. Only these files, and
- * the file whose bytes are arriving, are in memory.
- */
+// only these files, and the one whose bytes are arriving, are in memory
 const writesAtOnce = 4
 
 export function mountDepositBatch(app: Api): void {
@@ -83,10 +77,7 @@ export function mountDepositBatch(app: Api): void {
   })
 }
 
-/**
- * Reads the whole body of a batch and writes its files to disk. Adds each written file to `staged`.
- * Returns the items in the order of the call, with an error in place of each refused item.
- */
+// adds each written file to `staged`; returns an error in place of each refused item
 async function receive(c: ApiContext, staged: StagedFileId[]): Promise<(Received | AppError)[]> {
   const deps = c.get('deps')
   const company_id = hostCompanyId(c)
@@ -162,10 +153,6 @@ async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   if (bytes > 0) yield Buffer.concat(waiting)
 }
 
-/**
- * Parses the form part `items`, which lists the files of a batch. Returns one entry for each listed
- * file: the parsed item, or an error if the item is invalid.
- */
 function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (part.name !== 'items') throw refusedForm('the part items before the files')
   if (part.size > defaultMaxBodyBytes) {
@@ -180,11 +167,6 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
   })
 }
 
-/**
- * Writes the bytes of an item to disk. Returns the item with its written file. Returns an error
- * instead if `item` is an error, if the file is empty, if its size or fingerprint differs from
- * those in `item`, or if it cannot be written.
- */
 async function stage(
   deps: Deps,
   company_id: CompanyId,

@@ -113,20 +113,14 @@ export function mountDeposits(app: Api): void {
   })
 }
 
-/**
- * Returns the file name of a download. A reduced copy does not have the name of the original, which
- * it would replace in the person's folder: `scan.png` → `scan (reduced).jpg`
- */
+// a reduced copy must not replace the original in the person's folder: `scan (reduced).jpg`
 function savedName({ name, isReduced }: deposits.StoredFileMetadata): string {
   return isReduced ? `${name.replace(/(?<=.)\.\w{1,5}$/, '')} (reduced).jpg` : name
 }
 
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']
 
-/**
- * Returns the media type of a download. Keeps the types in `harmlessTypes`, and replaces all others
- * with a generic type, because some of them can contain scripts.
- */
+// other types can contain scripts
 function safeType(type: string): string {
   return harmlessTypes.includes(type) ? type : 'application/octet-stream'
 }

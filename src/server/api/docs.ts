@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { getOpenApi, redirectToApiDocs } from '../../contract/docs.ts'
 import { createOpenApiDocument } from '../../contract/openapi/openapi.ts'
+import { sentencesIn } from '../../contract/openapi/sentences.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
-import { translator } from '../../i18n/index.ts'
 import { compressBody, compressedResponse } from '../compression/compressed-bodies.ts'
 import { webOriginOf } from '../domain/companies/served-hosts.ts'
 import type { Api } from './kit/context.ts'
@@ -10,10 +12,10 @@ import { mountNonJsonEndpoint } from './kit/mount.ts'
 const brotliQuality = 9
 
 export function mountApiDocumentation(app: Api): void {
-  const t = translator('en', words)
+  const sentences: Record<string, string> = { ...callSentences(), api: words.calls.api }
   const document = createOpenApiDocument({
-    title: t('title'),
-    sentenceOf: name => t(`calls.${name}`)
+    title: words.title,
+    sentenceOf: name => sentences[name] ?? name
   })
   const body = compressBody(
     Buffer.from(JSON.stringify(document)),
@@ -35,4 +37,10 @@ export function mountApiDocumentation(app: Api): void {
   mountNonJsonEndpoint(app, redirectToApiDocs, async (_input, c) =>
     c.redirect(`${webOriginOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)
   )
+}
+
+function callSentences(): Record<string, string> {
+  const folder = join(import.meta.dirname, '../../contract')
+  const files = readdirSync(folder).filter(file => file.endsWith('.ts'))
+  return sentencesIn(files.map(file => readFileSync(join(folder, file), 'utf8')).join('\n')).calls
 }

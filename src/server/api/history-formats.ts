@@ -13,7 +13,7 @@ const words = {
 }
 const separators = { en: ',', fr: ';' } as const
 
-/** The format for programs: fields of the API by their names. */
+/** For programs: fields of the API by their names. */
 export const machineFormat: ExportFormat = {
   separator: ',',
   columns: {
@@ -42,10 +42,7 @@ export const machineFormat: ExportFormat = {
   }
 }
 
-/**
- * Returns the format for people who open the export in a spreadsheet: headings, words, dates and
- * separator of their language, times in their time zone.
- */
+/** For spreadsheets: words, dates and separator of the language, times in the time zone. */
 export function spreadsheetFormat(locale: Locale, timeZone: string): ExportFormat {
   const t = translator(locale, words[locale])
   const heading = (name: string) => t(`spreadsheet.${name}`)

@@ -20,7 +20,6 @@ import * as bulkChanges from '../domain/accounts/bulk-changes.ts'
 import { createInvitationLinks as createLinks } from '../domain/accounts/invitation-links.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
 import * as changes from '../domain/accounts/member-changes.ts'
-import { exportMembers } from '../domain/accounts/member-export.ts'
 import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
@@ -47,7 +46,10 @@ export function mountMembers(app: Api): void {
   )
 
   mountNonJsonEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
-    const texts = exportMembers(c.get('deps'), { company_id: administeredCompanyId(c), ...filter })
+    const texts = members.exportMembers(c.get('deps'), {
+      company_id: administeredCompanyId(c),
+      ...filter
+    })
     return csvDownload(c, 'people', texts)
   })
 
@@ -104,11 +106,6 @@ async function tenantAndCaller(c: ApiContext) {
 
 type BulkInput = z.output<typeof changeUsers.input>
 
-/**
- * Returns the bulk change that a call requests. A change of group needs `group_id`, `disable` needs
- * `reason`, and other changes need neither. Throws `invalid_input` if the call lacks a needed field
- * or has one that is not needed.
- */
 function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChange {
   const movesGroup = action === 'add_to_group' || action === 'remove_from_group'
   if (!movesGroup && group_id !== undefined) throw notWith('group_id', action)
@@ -122,11 +119,6 @@ function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChan
   return { action, reason }
 }
 
-/**
- * Returns how a bulk call selects people: by their `ids`, or by a `filter` and a `cursor`. Throws
- * `invalid_input` if the call has neither `ids` nor `filter`. Also throws it if the call has `ids`
- * together with `filter` or `cursor`.
- */
 function peopleOf({
   ids,
   filter,

@@ -21,7 +21,6 @@ import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
 
-/** Mounts the endpoints of the history, whose entries are called requests. */
 export function mountRequests(app: Api, streams: EventStreams): void {
   mountList(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
@@ -85,10 +84,7 @@ function sequenceOf(header: string | undefined): number | undefined {
   return Number(header)
 }
 
-/**
- * Converts an event stream to a web stream, for a call from within the process. The event stream
- * writes only when the web stream is read, so a slow reader uses no memory.
- */
+// writes only when the web stream is read, so that a slow reader uses no memory
 function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
   return new ReadableStream({

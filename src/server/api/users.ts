@@ -7,9 +7,8 @@ import {
   updateOwnAccount
 } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
-import * as confirmations from '../domain/accounts/confirmations.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
-import * as passwordChanges from '../domain/accounts/password-changes.ts'
+import * as passwords from '../domain/accounts/passwords.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { administeredTenant } from './kit/administered-company.ts'
@@ -65,7 +64,7 @@ export function mountUsers(app: Api): void {
   )
 
   mountEndpoint(app, confirmPassword, ({ challenge_response }, c) =>
-    confirmations.confirmPassword(c.get('deps'), {
+    passwords.confirmPassword(c.get('deps'), {
       tenant: c.get('tenant'),
       person: authenticatedCaller(c),
       challenge_response
@@ -73,7 +72,7 @@ export function mountUsers(app: Api): void {
   )
 
   mountEndpoint(app, changePassword, (proofs, c) =>
-    passwordChanges.changePassword(c.get('deps'), {
+    passwords.changePassword(c.get('deps'), {
       tenant: c.get('tenant'),
       person: authenticatedCaller(c),
       ...proofs
@@ -81,11 +80,7 @@ export function mountUsers(app: Api): void {
   )
 }
 
-/**
- * Returns the administrator who makes a call that invites somebody. Throws `unauthenticated` or
- * `forbidden` for anybody else. The endpoint itself is public, because people who sign up use it
- * too.
- */
+// the endpoint itself is public, because people who sign up use it too
 function administrator(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
@@ -95,10 +90,7 @@ function administrator(c: ApiContext): AuthenticatedCaller {
   return found
 }
 
-/**
- * Returns the canonical form of an e-mail address. Throws `invalid_input` if the address has no
- * canonical form. The contract's schemas already refuse such addresses.
- */
+/** Throws `invalid_input` without one. The contract's schemas already refuse such addresses. */
 export function canonicalizeEmail(email: string): string {
   const found = canonicalEmail(email)
   if (found === undefined) throw new AppError('invalid_input', 'The e-mail has no canonical form')

@@ -6,13 +6,12 @@ import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
 import { includesEtag } from '../../core/http-headers/etags.ts'
 
-/** A response body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {
   etag: string
   identity: Buffer
   br?: Buffer
   gzip?: Buffer
-  /** Bytes of memory that the plain body and its compressed variants use together. */
+  /** The memory of the plain body and its variants together, in bytes. */
   size: number
 }
 
@@ -20,8 +19,8 @@ const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /**
- * Returns a body with its ETag and its compressed variants. A body that is small, or of a type that
- * compresses badly, gets no variants. Compresses in other threads, to keep the event loop free.
+ * Compresses in other threads. A small body, or one of a type that compresses badly, has no
+ * variants.
  */
 export async function compressBody(
   body: Buffer,
@@ -51,11 +50,7 @@ async function compress(encoded: CompressedBody, quality: number): Promise<void>
   encoded.size += br.length + gzipped.length
 }
 
-/**
- * Answers a GET or HEAD request: with 304 if the client already has the body, otherwise with the
- * best variant that the client accepts. Writes all headers in one call, because setting them one by
- * one takes twice as long.
- */
+/** Writes all headers in one call, because setting them one by one takes twice as long. */
 export function sendCompressed(
   request: IncomingMessage,
   response: ServerResponse,
@@ -78,10 +73,7 @@ export function sendCompressed(
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
-/**
- * Returns the same as a `Response`, for an endpoint of the API. `ifNoneMatch` and `acceptEncoding`
- * are headers of the request.
- */
+/** `ifNoneMatch` and `acceptEncoding` are headers of the request. */
 export function compressedResponse(
   request: { ifNoneMatch: string | undefined; acceptEncoding: string | undefined },
   headers: Record<string, string>,
@@ -111,10 +103,7 @@ function choose(
   return [undefined, encoded.identity]
 }
 
-/**
- * The result of parsing each `Accept-Encoding` header, by the text of the header: `'gzip, br;q=0'`
- * → `['gzip']`. Browsers send few different headers, so each is parsed once.
- */
+// browsers send few different headers, so each is parsed once: 'gzip, br;q=0' → ['gzip']
 const acceptedEncodings = new LRUCache<string, string[]>({
   max: 1000,
   memoMethod: header =>

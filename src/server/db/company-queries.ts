@@ -9,16 +9,16 @@ import {
 import type { Database } from './schema.ts'
 import type { Tx } from './scope.ts'
 
-// Row-level security hides the rows of other companies anyway. The condition on the company lets
-// PostgreSQL use the primary keys.
-
 type CompanyTable = TableWith<{ company_id: string }>
 type TableWithId = TableWith<{ company_id: string; id: string }>
 type TableWith<Columns> = {
   [Table in keyof Database]: Database[Table] extends Columns ? Table : never
 }[keyof Database]
 
-/** Returns a `select` query for rows of the transaction's company. */
+/**
+ * Row-level security hides other companies anyway; the condition on the company lets PostgreSQL use
+ * the primary keys.
+ */
 export function selectInCompany<Table extends CompanyTable>(
   tx: Tx,
   table: Table
@@ -30,12 +30,10 @@ export function selectInCompany<Table extends CompanyTable>(
   return rows as unknown as SelectQueryBuilder<Database, Table, object>
 }
 
-/** Returns a `select` query for the row with the id `id` in the transaction's company. */
 export function selectById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
   return selectInCompany(tx, table).where(column(table, 'id'), '=', id)
 }
 
-/** Returns an `update` query for rows of the transaction's company. */
 export function updateInCompany<Table extends CompanyTable>(
   tx: Tx,
   table: Table
@@ -47,12 +45,10 @@ export function updateInCompany<Table extends CompanyTable>(
   return rows as unknown as UpdateQueryBuilder<Database, Table, Table, UpdateResult>
 }
 
-/** Returns an `update` query for the row with the id `id` in the transaction's company. */
 export function updateById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
   return updateInCompany(tx, table).where(column(table, 'id'), '=', id)
 }
 
-/** Returns a `delete` query for rows of the transaction's company. */
 export function deleteInCompany<Table extends CompanyTable>(
   tx: Tx,
   table: Table
@@ -64,16 +60,11 @@ export function deleteInCompany<Table extends CompanyTable>(
   return rows as unknown as DeleteQueryBuilder<Database, Table, DeleteResult>
 }
 
-/** Returns a `delete` query for the row with the id `id` in the transaction's company. */
 export function deleteById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
   return deleteInCompany(tx, table).where(column(table, 'id'), '=', id)
 }
 
-/**
- * Locks the row of the company until the transaction ends. Used where only one call at a time may
- * add to what the company has, or take its last domain away. Must be called before rows of the
- * company's objects, such as a domain, are locked.
- */
+/** Must be called before rows of the company's objects, such as a domain, are locked. */
 export async function lockCompanyRow(tx: Tx): Promise<void> {
   await tx
     .selectFrom('company')
@@ -83,7 +74,6 @@ export async function lockCompanyRow(tx: Tx): Promise<void> {
     .execute()
 }
 
-/** Returns the number of rows that a query selects. */
 export async function countRows<DB, Table extends keyof DB>(
   rows: SelectQueryBuilder<DB, Table, object>
 ): Promise<number> {

@@ -2,9 +2,7 @@ import type { JoinBuilder, StringReference } from 'kysely'
 import type { CompanyId, Tx } from './scope.ts'
 
 /**
- * Adds two conditions to a join: equal values in two columns, and the same company. The second
- * condition lets PostgreSQL use the primary keys, which begin with the company. Example:
- * `joinInCompany(join, 'user.id', 'session.user_id')`
+ * The condition on the company lets PostgreSQL use the primary keys, which begin with the company.
  */
 export function joinInCompany<DB, TB extends keyof DB>(
   join: JoinBuilder<DB, TB>,
@@ -16,19 +14,13 @@ export function joinInCompany<DB, TB extends keyof DB>(
     .onRef(left, '=', right)
 }
 
-/**
- * Returns the column `company_id` of the table to which `column` belongs: `'session.user_id'` →
- * `'session.company_id'`
- */
+// 'session.user_id' → 'session.company_id'
 function companyColumn<DB, TB extends keyof DB>(column: string): StringReference<DB, TB> {
   // as: every table that belongs to a company has this column
   return column.replace(/\.\w+$/, '.company_id') as StringReference<DB, TB>
 }
 
-/**
- * Returns a query of the categories that a person may use. A category occurs once for each of the
- * person's groups that allows it.
- */
+/** A category occurs once for each of the person's groups that allows it. */
 export function allowedCategoriesQuery(
   tx: Tx,
   { company_id, user_id }: { company_id: CompanyId; user_id: string | null }

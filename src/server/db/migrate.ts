@@ -10,23 +10,17 @@ import {
   ownerConnectionConfig
 } from './connection-config.ts'
 
-/**
- * The database to migrate, and the folder of the migrations. On the embedded server, a missing
- * database is created. On an operator's server, the database must exist.
- */
 export type MigrateOptions = DatabaseLocation & {
-  /** Folder of the files `NNNN-verb-noun.sql`. */
   directory?: string
 }
 
-/** The database role that owns the functions that read across companies. Nobody logs in with it. */
+// owns the functions that read across companies; nobody logs in with it
 const resolverRole = 'vidimus_resolver'
 const leastMajor = 15
 const ownMigrations = join(import.meta.dirname, 'migrations')
 
 /**
- * Applies the migrations that the database does not have yet, and returns their file names. A
- * migration cannot be reverted. If several processes start together, one migrates and the others
+ * A migration cannot be reverted. If several processes start together, one migrates and the others
  * wait.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
@@ -70,10 +64,6 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   )
 }
 
-/**
- * Returns the migrations that have not been applied to the database. Throws when an applied
- * migration is missing from the folder or its file was changed.
- */
 async function pending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
   const { rows: found } = await client.query("select to_regclass('public.schema_migration') as t")
   if (found[0].t === null) return migrations
@@ -127,9 +117,8 @@ async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration) {
 }
 
 /**
- * Waits for the lock that lets one process at a time set up the database: apply migrations or
- * create keys. Disposing the returned object releases the lock. A separate connection holds the
- * lock. It is a lock on a row, because not every database server has advisory locks.
+ * Lets one process at a time apply migrations or create keys. It is a lock on a row of a separate
+ * connection, because not every database server has advisory locks.
  */
 export async function lockDatabaseSetup(location: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(location)
@@ -177,12 +166,6 @@ async function createRoles(client: pg.Client) {
   }
 }
 
-/**
- * Creates the roles `vidimus_app` and `vidimus_resolver` on the operator's server, and makes the
- * owner of the tables a member of both. The owner switches to `vidimus_app` for HTTP requests.
- * `vidimus_resolver` becomes the owner of some functions, so it gets the right to create objects in
- * the schema.
- */
 async function prepareRoles(client: pg.Client) {
   try {
     await createRoles(client)
@@ -211,10 +194,6 @@ async function refuseOldServer(client: pg.Client) {
 // unique_violation, duplicate_database, duplicate_table, duplicate_object
 const lostRace = ['23505', '42P04', '42P07', '42710']
 
-/**
- * Runs statements that create something. Ignores the error if another process has created the same
- * thing at the same time.
- */
 async function createRaced(client: pg.Client, statements: string[]) {
   for (const statement of statements) {
     try {

@@ -5,41 +5,24 @@ import { appRoleConnectionConfig, type DatabaseLocation } from './connection-con
 import { notificationConnectionName, notificationConnectionPrefix } from './processes.ts'
 
 /**
- * Sends and receives messages between the processes of one database. A message only tells its
- * receivers to look into the database. Because messages are lost while a connection is down, the
- * receivers also look there at regular intervals.
+ * A message only tells its receivers to look into the database. They also look there at regular
+ * intervals, because messages are lost while a connection is down.
  */
 export interface NotificationListener extends AsyncDisposable {
-  /**
-   * The name of this process. Other processes use it to find out whether this process still runs.
-   */
   readonly process: string
-  /**
-   * Sends `text` to the other processes, if there are any. Does nothing if the same text is already
-   * waiting to be sent.
-   */
+  /** Does nothing if the same text is already waiting to be sent. */
   send(text: string): void
-  /**
-   * Calls `text` for each message of another process. Calls `missed` after a reconnection, because
-   * messages may have been lost.
-   */
+  /** `missed` is called after a reconnection, because messages may have been lost. */
   listen(listeners: { text: (text: string) => void; missed: () => void }): void
 }
 
 const channel = 'vidimus'
-/**
- * The message by which a process that starts to listen tells the other processes that it exists. It
- * is needed because a process that was alone at its start sends no messages before it receives one.
- */
+// a process that was alone at its start sends no messages before it receives this one
 const hello = 'hello'
 const retryMillis = 250
-/**
- * Maximum number of messages that may wait to be sent. Further messages are dropped, because their
- * receivers also look into the database at regular intervals.
- */
+// further messages are dropped, because their receivers also look into the database
 const maxWaiting = 1000
 
-/** Opens a connection that sends and receives messages, and reconnects whenever it is lost. */
 export async function openNotificationChannel(
   options: DatabaseLocation & { onError: (error: Error) => void }
 ): Promise<NotificationListener> {
@@ -75,10 +58,6 @@ export async function openNotificationChannel(
     return fresh
   }
 
-  /**
-   * Sends and receives over the connection `first`, and opens a new connection whenever the current
-   * one is lost. Returns after `NotificationListener` was disposed.
-   */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first
     while (!closed.signal.aborted) {
@@ -97,10 +76,6 @@ export async function openNotificationChannel(
     }
   }
 
-  /**
-   * Sends all waiting messages in one SQL statement. Messages that are added meanwhile are sent in
-   * the next statement.
-   */
   async function flush(): Promise<void> {
     if (isSending) return
     isSending = true
@@ -133,10 +108,7 @@ export async function openNotificationChannel(
   }
 }
 
-/**
- * SQL that counts the connections on which other processes listen for messages. Also counts each
- * connection whose name this database role may not read, because a process may be listening on it.
- */
+// also counts connections whose name this role may not read: a process may be listening there
 const othersSql = `
   select count(*)::int as others from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()

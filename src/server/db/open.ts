@@ -1,4 +1,10 @@
-import { Kysely, type KyselyProps, PostgresDialect } from 'kysely'
+import {
+  Kysely,
+  type KyselyProps,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient
+} from 'kysely'
 import pg from 'pg'
 import {
   appRoleConnectionConfig,
@@ -8,39 +14,37 @@ import {
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 import type { Database } from './schema.ts'
-import { nameStatements } from './statement-names.ts'
 
-/** The database. Modules of other folders query it through the functions of `scope.ts`. */
+/** Modules of other folders query it through the functions of `scope.ts`. */
 export interface Db {
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type OpenOptions = DatabaseLocation & {
-  /**
-   * Whether the service itself runs PostgreSQL. If so, the PostgreSQL processes get a lower
-   * priority than the service.
-   */
+  /** Whether the service itself runs PostgreSQL, whose processes then get a lower priority. */
   isEmbedded?: boolean
-  /** Called when a connection is lost, whether it is idle or in use. */
   onError?: (error: Error) => void
 }
 
 const needed = {
-  /** Places for calls in `http/gate.ts`, with the reserve. */
+  /** the places for calls in `http/gate.ts`, with the reserve */
   calls: 20,
   longReads: 4,
-  /** `collectAttentionOfAllCompanies` checks four companies at once in one place. */
+  /** `collectAttentionOfAllCompanies` checks four companies at once in one place */
   attention: 3,
   settledUploads: 4,
   mails: 4,
-  /** Two run at once, and each shows its progress by a second connection. */
+  /** two run at once, and each shows its progress by a second connection */
   imports: 4,
-  /** Shared by certificates, readiness, the served hosts and the jobs that run now and then. */
+  /** certificates, readiness, the served hosts and the jobs that run now and then */
   other: 1
 }
-/** So whoever has a place has a connection at once. Two processes fit PostgreSQL's default of 100. */
+// So whoever has a place has a connection at once. Two processes fit PostgreSQL's default of 100.
 const poolSize = Object.values(needed).reduce((sum, count) => sum + count)
+// each connection keeps its prepared statements in memory until it is closed
+const maxNames = 500
+const names = new Map<string, string>()
 const acquireMillis = 5_000
 const statementMillis = 5_000
 const lockMillis = 2_000
@@ -48,10 +52,7 @@ const idleInTransactionMillis = 10_000
 
 const opened = new WeakMap<Db, DatabaseOfPool>()
 
-/**
- * Opens the connections that serve HTTP requests. Their database role is subject to row-level
- * security.
- */
+/** Row-level security applies to the role of these connections. */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
   const pool = new pg.Pool({
@@ -85,7 +86,6 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
 
 interface DatabaseOfPool {
   pool: pg.Pool
-  /** Kysely on this pool, as its transactions take it. */
   kysely: KyselyProps
 }
 
@@ -96,12 +96,11 @@ function queryPool(pool: pg.Pool): DatabaseOfPool {
   return { pool, kysely: { config, dialect, driver: dialect.createDriver(), executor } }
 }
 
-/** Returns how to query a database. Only modules of this folder may call this function. */
 export function kyselyOf(db: Db): KyselyProps {
   return openedAs(db).kysely
 }
 
-/** Returns the pool of a database. Only modules of this folder may call this function. */
+/** Only modules of this folder may call this function. */
 export function poolOf(db: Db): pg.Pool {
   return openedAs(db).pool
 }
@@ -126,4 +125,36 @@ function safeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`)
   return value
+}
+
+// PostgreSQL prepares a statement that has a name, so each connection parses and plans it once
+function nameStatements(pool: pg.Pool): PostgresPool {
+  // one object per connection, because Kysely recognizes its connections by it
+  const named = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect()
+      const known = named.get(client) ?? nameStatementsOf(client)
+      named.set(client, known)
+      return known
+    }
+  }
+}
+
+function nameStatementsOf(client: pg.PoolClient): PostgresPoolClient {
+  const query = (text: string, values: readonly unknown[]) =>
+    client.query({ name: values.length > 0 ? nameOf(text) : undefined, text, values: [...values] })
+  // as: streams of rows, which take a cursor here, are not used
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: isBroken => client.release(isBroken)
+  }
+}
+
+function nameOf(text: string): string | undefined {
+  const name = names.get(text) ?? (names.size < maxNames ? `k${names.size}` : undefined)
+  if (name !== undefined) names.set(text, name)
+  return name
 }

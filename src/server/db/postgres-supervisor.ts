@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PostgresStartOptions, startPostgres } from './postgres.ts'
 
-/** The supervisor gives up when PostgreSQL stops more than this many times within a minute. */
 const maxLosses = 10
 const pauseMillis = 100
 
 /**
- * Starts PostgreSQL on the data directory and restarts it whenever it stops unexpectedly, for
- * example for lack of memory. If several processes do this for one directory, one starts PostgreSQL
- * and the others use it. Calls `onGivenUp` when a restart fails or PostgreSQL stops too often, so
- * that this process can end and be started again.
+ * If several processes do this for one directory, one starts PostgreSQL and the others use it.
+ * Calls `onGivenUp` when a restart fails or PostgreSQL stops too often.
  */
 export async function supervisePostgres(
   options: PostgresStartOptions & { onGivenUp: (error: Error) => void }

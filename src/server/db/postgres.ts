@@ -17,34 +17,26 @@ import {
   spawnAs
 } from './unprivileged-user.ts'
 
-/**
- * A running PostgreSQL. Several processes may share it: the first one starts it, the others use it.
- */
+/** Several processes may share it: the first one starts it, the others use it. */
 export interface RunningPostgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Resolves when this process loses its connection to PostgreSQL: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts PostgreSQL down unless other processes are connected to it. Any process may do this,
-   * because the process that started PostgreSQL may have crashed. With `evenIfShared`, shuts
-   * PostgreSQL down in any case; only tests use this.
+   * Shuts PostgreSQL down unless other processes are connected to it. With `evenIfShared`, which
+   * only tests use, shuts it down in any case.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface PostgresStartOptions {
-  /** The data directory. It is created at the first start. The server's log is `<dir>.log`. */
+  /** The data directory, which the first start creates. The server's log is `<dir>.log`. */
   dir: string
   log?: (text: string) => void
-  /**
-   * Returns the paths of the PostgreSQL programs to run. By default, these are the programs in the
-   * npm packages.
-   */
   binaries?: () => Promise<PostgresBinaries>
-  /** Additional server settings, for tests. The default settings never lose committed data. */
+  /** Additional settings, for tests. The default settings never lose committed data. */
   settings?: Record<string, string>
 }
 
@@ -54,21 +46,18 @@ const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
 /**
- * Difference in nice value between PostgreSQL processes and this process. A higher nice value means
- * a lower priority, so the database does not take processor time from the event loop, which serves
+ * With a higher nice value the database takes no processor time from the event loop, which serves
  * every company.
  */
 export const postgresNiceDifference = 5
 // A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
 
-/** Returns the connection options for the embedded server. */
 export function socketConnectionConfig(socketDir: string, database: string, user: string) {
   // pg would otherwise take port and ssl from the environment
   return { host: socketDir, port: 5432, database, user, ssl: false }
 }
 
-/** Starts PostgreSQL on `dir`, or connects to the one that already runs there. */
 export async function startPostgres(options: PostgresStartOptions): Promise<RunningPostgres> {
   const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)
@@ -114,10 +103,7 @@ interface Presence {
   version: string
 }
 
-/**
- * Opens a connection and keeps it open while this process uses PostgreSQL, so that other processes
- * see that PostgreSQL is in use. Returns the error if connecting fails.
- */
+// the open connection shows other processes that PostgreSQL is in use
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
     ...socketConnectionConfig(socketDir, 'postgres', 'postgres'),
@@ -188,10 +174,7 @@ async function shutDown(dir: string, pid: number) {
   }
 }
 
-/**
- * Returns the number of connections to PostgreSQL besides `presence`. Waits up to a second for this
- * number to become 0, because the connections of a closed pool take a moment to end.
- */
+// waits up to a second, because the connections of a closed pool take a moment to end
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0
   for (const until = Date.now() + 1000; Date.now() < until; await sleep(20)) {
@@ -211,17 +194,12 @@ async function otherClients(presence: pg.Client): Promise<number> {
 interface Attempt {
   pid: number | undefined
   /**
-   * Why the start failed: the last `FATAL` line of PostgreSQL's log, or else its last line.
-   * Undefined while the process runs.
+   * The last `FATAL` line of PostgreSQL's log, or else its last line. Undefined while the process
+   * runs.
    */
   failure: string | undefined
 }
 
-/**
- * Prepares a data directory for PostgreSQL: chooses the operating system user that runs PostgreSQL,
- * and creates the data directory and the socket directory if they are missing. Returns a function
- * that starts PostgreSQL.
- */
 async function prepare(dir: string, settings: Record<string, string>, binaries: PostgresBinaries) {
   const as = await choosePostgresOsUserAndChown(dir, binaries.postgres)
   await initialize(dir, as, binaries)
@@ -309,10 +287,6 @@ async function removeAbandonedCopies(dir: string) {
   }
 }
 
-/**
- * Returns the folder of PostgreSQL's socket: the data directory or, if its path is too long for a
- * socket, a private folder.
- */
 async function socketDirFor(dir: string, as: PostgresOsUser): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)

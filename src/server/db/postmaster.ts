@@ -5,21 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { ignoreMissingFile } from './missing-files.ts'
 
-/**
- * The state of PostgreSQL on a data directory. It depends on the file `postmaster.pid` in the
- * directory, and on the process whose id the file contains. `absent`: there is no file. `empty`:
- * the file contains no process id.
- */
+/** `absent`: there is no `postmaster.pid`. `empty`: the file contains no process id. */
 export type PostmasterState =
   | { status: 'absent' | 'empty' }
   /**
-   * `dead`: the process does not exist. `foreign`: its id now belongs to another program. `zombie`:
-   * it has ended, but its parent process has not noticed.
+   * `foreign`: the id belongs to another program now. `zombie`: the parent process has not noticed
+   * the end.
    */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
-/** Returns the state of PostgreSQL on the data directory `dir`. */
 export async function readPostmasterState(dir: string): Promise<PostmasterState> {
   const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissingFile)
   if (text === undefined) return { status: 'absent' }
@@ -35,9 +30,8 @@ export async function readPostmasterState(dir: string): Promise<PostmasterState>
 }
 
 /**
- * Removes the file `postmaster.pid` that a crash has left, because PostgreSQL would refuse to
- * start. Does nothing if the state of the data directory has changed since the caller read it as
- * `found`.
+ * PostgreSQL would refuse to start with the file. Does nothing if the state has changed since
+ * `found` was read.
  */
 export async function removeStalePidFile(dir: string, found: PostmasterState) {
   const file = join(dir, 'postmaster.pid')
@@ -59,7 +53,6 @@ export async function removeStalePidFile(dir: string, found: PostmasterState) {
   await unlink(aside).catch(ignoreMissingFile)
 }
 
-/** Returns whether a process with this id exists. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -73,16 +66,14 @@ async function kindOfProcess(pid: number, dir: string) {
   const { state, argv } = await lookAt(pid)
   if (state === undefined) return 'dead'
   if (state === 'Z') return 'zombie'
-  // child processes of the server rename themselves to 'postgres: …'; only the server itself keeps
-  // the plain name
+  // child processes of the server rename themselves to 'postgres: …'
   if (basename(argv[0] ?? '') !== 'postgres') return 'foreign'
   return (await servesDirectory(pid, argv, dir)) ? 'postmaster' : 'foreign'
 }
 
 async function servesDirectory(pid: number, argv: string[], dir: string): Promise<boolean> {
-  // The server's working directory is the data directory, even after a rename. In a container root
-  // may be unable to read the working directory of another user's process. Then the command line
-  // decides.
+  // The working directory of the server is the data directory, even after a rename. In a container
+  // root may be unable to read it; then the command line decides.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
   if (cwd) return cwd === dir
   const named = argv[argv.indexOf('-D') + 1] ?? ''

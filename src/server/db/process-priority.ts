@@ -5,10 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const { PRIORITY_LOW } = constants.priority
 
 /**
- * Lowers the priority of the process `pid`: its nice value becomes that of this process plus
- * `nicenessIncrease`, at most 19. On Linux, also lowers the priority of the session to which the
- * process belongs (`setsid`), unless this process belongs to the same session. Does nothing if the
- * process has ended, if this process may not change it, or if the system has no priorities.
+ * The nice value becomes that of this process plus `nicenessIncrease`. Does nothing where the
+ * system does not allow it.
  */
 export async function lowerPriority(pid: number, nicenessIncrease: number): Promise<void> {
   try {
@@ -22,12 +20,8 @@ export async function lowerPriority(pid: number, nicenessIncrease: number): Prom
 const maxTries = 50
 const retryMillis = 100
 
-/**
- * Lowers the priority of the operating system session to which the process `pid` belongs. Most
- * Linux systems first divide processor time between sessions (`sched_autogroup_enabled`); the nice
- * value of a process then only counts within its session. Each PostgreSQL process begins a session
- * of its own.
- */
+// Most Linux systems first divide processor time between sessions (`sched_autogroup_enabled`), and
+// each PostgreSQL process begins a session of its own. A nice value only counts within a session.
 async function lowerSession(pid: number, nicenessIncrease: number): Promise<void> {
   const [own, its] = await Promise.all([sessionOf('self'), sessionOf(pid)])
   if (!own || !its || its.name === undefined || own.name === its.name) return
@@ -43,12 +37,7 @@ async function lowerSession(pid: number, nicenessIncrease: number): Promise<void
   }
 }
 
-/**
- * Returns the name and nice value of the autogroup of the process `pid`: its operating system
- * session, to which Linux gives a share of the processor time. `name` is undefined if the file
- * `autogroup` names none. Returns undefined if there is no such file, because the process has ended
- * or the system has no autogroups.
- */
+// undefined if the process has ended or the system has no autogroups
 async function sessionOf(
   pid: number | 'self'
 ): Promise<{ name: string | undefined; nice: number } | undefined> {

@@ -1,24 +1,14 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
-/**
- * The beginning of the name of each database connection on which a process listens for
- * notifications.
- */
 export const notificationConnectionPrefix = 'vidimus hints'
 
-/**
- * Returns the name of the database connection on which a process listens for notifications.
- * `process` is the name of the process.
- */
 export function notificationConnectionName(process: string): string {
   return `${notificationConnectionPrefix} ${process}`
 }
 
 /**
- * Returns an SQL condition that is true while a process runs. The condition checks that the process
- * has its connection for notifications open. `process` is an SQL expression for the name of the
- * process. If that name is null, or if this database role may not read the names of connections,
- * the condition is true.
+ * True while the process that is named by this SQL expression has its connection for notifications
+ * open. Also true if the name is null, or if this role may not read the names of connections.
  */
 export function processRunsCondition(process: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`(${process} is null or exists (

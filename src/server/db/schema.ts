@@ -73,18 +73,13 @@ export interface Database {
     tokens_valid_after: Date
     created_at: Date
     invited_at: Generated<Date | null>
-    /** Id of the import that created the person. */
     imported_by: Generated<string | null>
-    /** Whether the person was invited and their invitation could not be mailed yet. */
     invitation_waits: Generated<boolean>
     deleted_at: Generated<Date | null>
     search: GeneratedAlways<string>
     version: Generated<number>
     activated_at: Generated<Date | null>
-    /**
-     * When the person was last seen. For a person who was never seen, the column holds `-infinity`,
-     * which queries return as a number.
-     */
+    /** For a person who was never seen: `-infinity`, which queries return as a number. */
     last_seen_at: ColumnType<Date | number, Date | undefined, Date>
     state: GeneratedAlways<'invited' | 'active' | 'disabled'>
   }
@@ -125,7 +120,6 @@ export interface Database {
     created_at: Date
     expires_at: Date
     used_at: Date | null
-    /** Whether an administrator got the link with this token, to pass it on to the person. */
     handed_out: Generated<boolean>
   }
   mail: {
@@ -195,7 +189,6 @@ export interface Database {
     company_id: string
     group_id: string
     user_id: string
-    /** Id of the import that made the person a member. */
     imported_by: Generated<string | null>
   }
   category: {
@@ -426,18 +419,16 @@ export interface Database {
   }
 }
 
-/** The reason why a person, company or domain is disabled, and since when (ISO 8601). */
 export interface DisabledMark {
   reason: string
   since: string
 }
 
-/** The mark of a suspended company. `verification` is absent in marks of earlier releases. */
+/** `verification` is absent in marks of earlier releases. */
 export interface SuspensionMark extends DisabledMark {
   verification?: 'open' | 'closed'
 }
 
-/** The options of an import of people. The administrator chooses them once for the whole import. */
 export interface StoredUserImportOptions {
   groups: string[]
   send_invitations: boolean

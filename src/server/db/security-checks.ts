@@ -1,17 +1,8 @@
 import { appDatabaseRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
-/**
- * The only database functions that may run with the rights of their owner (`security definer`).
- * - `erase_audit_values` erases the values of a person from the audit log.
- * - `note_host_change` notes which hosts begin or cease to be served.
- * - `move_domain` moves a domain to another company.
- * - `remove_demo` deletes the demonstration company.
- * - `remove_invited_people` deletes people who never had a password.
- * - `require_own_proofs` makes the hosts below a wildcard domain need DNS records of their own.
- * - `restore_covered_hosts` proves them by the wildcard domain again.
- * - The other functions read rows of all companies.
- */
+// the functions that may run with the rights of their owner; those not named after an act read rows
+// of all companies
 const definerFunctions = [
   'public.all_companies()',
   'public.company_usage(uuid[], date)',
@@ -34,16 +25,12 @@ const definerFunctions = [
   'public.resolve_host(text)',
   'public.restore_covered_hosts(uuid, text, timestamp with time zone)'
 ]
-/**
- * The condition that every permissive policy of row-level security must have, from the `=` after
- * the column `company_id` (`id` in the table `company`). It contains no parentheses, spaces or type
- * casts, because they are removed from a policy's condition before the two are compared.
- */
+// without the parentheses, spaces and type casts that are removed before the two are compared
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
- * Returns one sentence for each fault that makes this database unsafe: requests could reach rows of
- * other companies, or committed data could be lost. The process only starts if there are none.
+ * One sentence for each fault that makes this database unsafe. The process only starts if there are
+ * none.
  */
 export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(

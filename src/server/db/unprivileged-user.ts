@@ -5,13 +5,8 @@ import { promisify } from 'node:util'
 import { ignoreMissingFile } from './missing-files.ts'
 
 /**
- * The user that runs PostgreSQL, which refuses to run as root.
- * - `self`: the user of this process. Chosen if this process is not root.
- * - `user`: another user, who then owns the data directory.
- * - `namespace`: root in a user namespace that gives root the user id of `nobody`.
- *
- * If this process is root, `user` is preferred, unless root owns the data directory already. If the
- * preferred kind cannot reach the data directory or PostgreSQL's programs, the other is chosen.
+ * PostgreSQL refuses to run as root. `user` owns the data directory; `namespace` is root in a user
+ * namespace that gives root the user id of `nobody`.
  */
 export type PostgresOsUser =
   | { kind: 'self' }
@@ -20,17 +15,13 @@ export type PostgresOsUser =
 
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
-/**
- * The user that `choosePostgresOsUserAndChown` prefers for a new data directory if this process is
- * root. No system gives this user id to an account. This matters because any process of the same
- * user could read the database's files and log in to the database.
- */
+// No system gives this user id to an account. Any process of the same user could read the
+// database's files.
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
- * Returns the user that must run PostgreSQL on the data directory `dir`. If this process is root,
- * also makes this user the owner of `dir`. Prefers the user that owns `dir` already, so that every
- * start chooses the same user. Throws when no suitable user can reach `dir`.
+ * Also makes this user the owner of `dir`, and prefers its present owner, so that every start
+ * chooses the same user. Throws if no suitable user can reach `dir`.
  */
 export async function choosePostgresOsUserAndChown(
   dir: string,
@@ -53,21 +44,14 @@ export async function choosePostgresOsUserAndChown(
   )
 }
 
-/**
- * Returns the user that must run `initdb` if `postgresUser` is the user that runs PostgreSQL.
- * Returns the user `nobody` if `postgresUser` is `databaseUser`, because `initdb` fails for a user
- * id without a user name. Otherwise returns `postgresUser`.
- */
+/** `initdb` fails for a user id without a user name, such as that of `databaseUser`. */
 export function chooseInitdbUser(postgresUser: PostgresOsUser): PostgresOsUser {
   return postgresUser.kind === 'user' && postgresUser.uid === databaseUser.uid
     ? nobody
     : postgresUser
 }
 
-/**
- * Makes the user `newOwner` the owner of a directory and its contents. Must only be called while
- * PostgreSQL does not run.
- */
+/** Must only be called while PostgreSQL does not run. */
 export async function changeOwner(dir: string, newOwner: PostgresOsUser) {
   const owner = await ownerOf(dir)
   if (newOwner.kind === 'self' || !owner) return
@@ -80,16 +64,12 @@ export async function changeOwner(dir: string, newOwner: PostgresOsUser) {
   await chown(dir, uid, gid)
 }
 
-/** Runs a program to its end as the user `as`. Throws when the program fails. */
 export async function runAs(as: PostgresOsUser, file: string, args: string[]): Promise<void> {
   const command = commandOf(as, file, args)
   await promisify(execFile)(command.file, command.args, command.options)
 }
 
-/**
- * Starts a program as the user `as`. Its process outlives this one and writes its output to the
- * file descriptor `output`.
- */
+/** The process outlives this one and writes its output to the file descriptor `output`. */
 export function spawnAs(
   as: PostgresOsUser,
   file: string,
@@ -118,10 +98,7 @@ function commandOf(as: PostgresOsUser, file: string, args: string[]) {
   return { file: 'unshare', args: [...map, file, ...args], options }
 }
 
-/**
- * Returns whether a user can enter `folder` and run the program `postgres`. Tries it, because
- * permissions, mount options and sandboxes can all forbid it.
- */
+// tried, because permissions, mount options and sandboxes can all forbid it
 async function canReach(as: PostgresOsUser, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
   return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(

@@ -1,20 +1,14 @@
 interface Bounds {
-  /** Maximum number of items of one query. A single call with more items is not split. */
+  // of one query; a call with more is not split
   maxItems: number
-  /**
-   * How many milliseconds the next query waits for the running one to end. After that time, both
-   * run in parallel.
-   */
+  // after this time the next query no longer waits for the running one
   slowMs: number
   maxAtOnce: number
 }
 
 /**
- * Returns a function that loads items with `load` and combines parallel calls into few queries.
- * Calls that arrive while a query runs wait for the next query, which loads the items of all of
- * them. `slowMs` limits how long the next query waits for the running one. If no query is running,
- * a call does not wait. `load` must return a result for each item, in the same order. If `load`
- * fails, all calls with items in that query reject.
+ * Combines parallel calls into few queries: calls that arrive while a query runs share the next
+ * one. `load` returns a result for each item, in the same order.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,
@@ -22,10 +16,7 @@ export function createBatchLoader<Item, Answer>(
 ): (items: Item[]) => Promise<Answer[]> {
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
-  /**
-   * The calls of the query that was started last. The next query waits until it ends, but at most
-   * for `slowMs`. Undefined if there is no query to wait for.
-   */
+  // the query that was started last, while the next one waits for it
   let awaited: Call<Item, Answer>[] | undefined
 
   function loadNext(): void {
@@ -58,10 +49,6 @@ export function createBatchLoader<Item, Answer>(
     loadNext()
   }
 
-  /**
-   * Removes the oldest calls from `waiting`, as many as fit into `maxItems` items, and returns
-   * them. A call that has more than `maxItems` items itself is returned alone.
-   */
   function take(): Call<Item, Answer>[] {
     let count = 0
     const fits = ({ items }: Call<Item, Answer>, at: number) => {

@@ -5,10 +5,6 @@ const busyCodes =
 const lostConnection =
   /timeout exceeded when trying to connect|Connection terminated|is not queryable/
 
-/**
- * Returns whether an error means that the database is busy or cannot be reached, so that a later
- * attempt may succeed.
- */
 export function isTemporaryDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '', syscall } = error as Error & { code?: unknown; syscall?: unknown } // as: Node's

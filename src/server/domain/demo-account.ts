@@ -1,15 +1,12 @@
 import type { PublicKeyJwk } from '../../core/keys/public-key-jwt.ts'
 
-/**
- * E-mail and password of the account in the demonstration. Everybody knows the password, so the
- * account can only sign in on a developer's machine.
- */
+// everybody knows the password, so it signs in only on a developer's machine
 export const demoAccount = {
   email: 'claire.marchand@example.com',
   password: 'a seal of green wax'
 }
 
-/** The public key that a browser derives from e-mail and password of `demoAccount`. */
+// what a browser derives from the e-mail and the password
 export const demoPublicKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',

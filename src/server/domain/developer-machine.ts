@@ -2,23 +2,16 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { LinkDelivery } from '../../contract/users.ts'
 import type { InstallationSettings, Tenant } from './deps.ts'
 
-/** The properties of an HTTP request that show whether it comes from the same machine. */
 interface RequestSource {
-  /**
-   * Network address of the other end of the connection, which no header can change. Undefined for a
-   * call from within the process.
-   */
+  // the other end of the connection, which no header can change; undefined within the process
   peer: string | undefined
-  /** Names of the headers of the HTTP request. */
   headers: Iterable<string>
 }
 
 /**
- * Returns whether an HTTP request comes from a developer's machine, where e-mails need no
- * confirmation and the demonstration's account works. The setting `dev` makes this true for every
- * request. Otherwise the request must come from this machine, and the installation must have no
- * public address and no domain of its own. A loopback address alone proves nothing, because a proxy
- * on this machine has one too. So a request with a header that proxies add is not accepted.
+ * With the setting `dev`, every request. Otherwise the request comes from this machine without a
+ * proxy's header, because a proxy here has a loopback address too, and the installation has no
+ * public address and no domain of its own.
  */
 export function isRequestFromDeveloperMachine(
   { dev, hasPublicUrl }: Pick<InstallationSettings, 'dev' | 'hasPublicUrl'>,
@@ -30,12 +23,6 @@ export function isRequestFromDeveloperMachine(
   return isLoopback(peer) && ![...headers].some(isForwarding)
 }
 
-/**
- * Returns how links, such as the one that confirms an e-mail, reach people:
- * - `mail`: by mail, if a mail server is configured;
- * - `outbox`: as files in a folder, on a developer's machine without a mail server;
- * - `administrator`: through an administrator, in all other cases.
- */
 export function chooseMailLinkDelivery(
   { mailServer }: Pick<InstallationSettings, 'mailServer'>,
   isDeveloper: boolean

@@ -5,7 +5,7 @@ import { type KeyObject, sign, verify } from 'node:crypto'
 // 24.21). Measured: signing then takes twice as long, and verifying 1.4 times. When Node has fixed
 // this, `dsaEncoding: 'ieee-p1363'` can replace this file.
 
-/** Returns an ES256 signature of a text: r and s, 64 bytes. */
+/** Returns r and s, 64 bytes. */
 export function signEs256(key: KeyObject, text: string): Buffer {
   const der = sign('sha256', Buffer.from(text), key)
   // a SEQUENCE of two INTEGERs (RFC 3279, 2.2.3); each has at most 33 bytes, so every length takes
@@ -17,9 +17,8 @@ export function signEs256(key: KeyObject, text: string): Buffer {
 }
 
 /**
- * Returns whether `signature` is an ES256 signature of the bytes `signed`. `point` is the P-256
- * public key, uncompressed, 65 bytes (SEC 1, 2.3.3). Throws if the point is not on the curve or the
- * signature does not have 64 bytes.
+ * `point` is an uncompressed P-256 key, 65 bytes (SEC 1, 2.3.3). Throws if it is not on the curve
+ * or the signature does not have 64 bytes.
  */
 export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Uint8Array): boolean {
   if (point.length !== 65 || signature.length !== 64) throw new RangeError('not a P-256 length')
@@ -37,10 +36,7 @@ export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Ui
   )
 }
 
-/**
- * The first bytes of a P-256 public key in the form SubjectPublicKeyInfo (RFC 5480). The curve
- * point of the key follows them.
- */
+// the start of a P-256 SubjectPublicKeyInfo (RFC 5480), before the point
 const keyPrefix = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 
 function toCoordinate(integer: Uint8Array): Buffer {
@@ -48,10 +44,7 @@ function toCoordinate(integer: Uint8Array): Buffer {
   return Buffer.concat([Buffer.alloc(32 - digits.length), digits])
 }
 
-/**
- * Returns an unsigned 32-byte number as a DER INTEGER. Removes leading zero bytes. Adds one zero
- * byte if the first bit is 1, because DER would otherwise read a negative number.
- */
+// DER would read a first bit of 1 as a negative number
 function toInteger(coordinate: Uint8Array): Buffer {
   const first = coordinate.findIndex(byte => byte !== 0)
   const digits = first === -1 ? coordinate.subarray(31) : coordinate.subarray(first)

@@ -7,10 +7,6 @@ const dayMs = 24 * hourMs
 
 type Deletion = (deps: Pick<Deps, 'db' | 'clock'>, company_id: CompanyId) => Promise<void>
 
-/**
- * The functions that delete expired rows of a company. They delete sign-ups as soon as they have
- * expired, used challenges an hour later, mail tokens a week later and sessions 30 days later.
- */
 export const expiredRowDeletions: readonly Deletion[] = [
   // a used challenge must not become valid again if the clock is set back
   deletionFrom('used_challenge', hourMs),

@@ -5,7 +5,6 @@ import type { Deps } from './deps.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
-/** The new state of a request (entry of the history), before it gets its sequence number. */
 export interface RequestStateToRecord {
   id: string
   user_id: string
@@ -16,7 +15,6 @@ export interface RequestStateToRecord {
   facts: Facts
 }
 
-/** A leaf to append to a company's evidence log, and its hash. */
 export interface NewLeaf {
   record_id: string
   leaf: string
@@ -24,18 +22,9 @@ export interface NewLeaf {
 }
 
 /**
- * Ends a transaction that writes to the logs of its company:
- *
- * 1. Writes the audit entries that `addAuditEntry` has collected, which locks the head of the audit
- *    log.
- * 2. Locks the row in `log_head`. Writes the new states of requests (entries of the history), each
- *    with an event that reports it and with the next sequence number, and appends leaves to the
- *    evidence log. All are in the given order.
- *
- * Must be last: every other call of the company needs these rows, so after it the transaction must
- * lock no rows that others use. All transactions take the two heads in this order, so that no two
- * wait for each other. A transaction with audit entries only need not call this, because
- * `inCompany` writes them before the commit. Returns the requests with their sequence numbers.
+ * Writes the audit entries, then the states of requests with their events, and the leaves. Must be
+ * last: other calls of the company wait for the heads of both logs, and every transaction locks the
+ * audit head first, so that no two wait for each other.
  */
 export async function finishWithLogs<const States extends readonly RequestStateToRecord[]>(
   tx: Tx,
@@ -119,7 +108,6 @@ const takeHeadSql = `
   )
   select event_seq from head`
 
-/** Returns a request (entry of the history) as it is sent, without its sequence number. */
 export function requestOf(row: {
   id: string
   kind: string

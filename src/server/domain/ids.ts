@@ -1,9 +1,6 @@
 import type { Deps } from './deps.ts'
 
-/**
- * Returns a new UUIDv7. Such ids grow with time, so rows that are created one after the other are
- * close together in an index.
- */
+/** A UUIDv7 grows with time, so rows created one after the other are close together in an index. */
 export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   const bytes = Buffer.from(deps.random(16))
   bytes.writeUIntBE(deps.clock().getTime(), 0, 6)
@@ -12,10 +9,7 @@ export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/**
- * Returns a random id of 22 base64url characters. Unlike a UUIDv7 it does not reveal when it was
- * created.
- */
+/** Unlike a UUIDv7, it does not reveal when it was created. */
 export function newRandomId(deps: Pick<Deps, 'random'>): string {
   return Buffer.from(deps.random(16)).toString('base64url')
 }

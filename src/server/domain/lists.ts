@@ -10,17 +10,13 @@ import { defaultPageSize } from '../../contract/kit/lists.ts'
 import { splitSearchIntoWords } from '../../core/text/search-words.ts'
 import type { Tx } from '../db/scope.ts'
 
-/** The page of a list that a caller requests. */
 export interface PageInput<Sort extends string = string> {
   limit?: number | undefined
-  /** Id of the last item of the previous page. Undefined for the first page. */
+  // id of the last item of the page before
   cursor?: string | undefined
   sort?: Sort | undefined
 }
 
-/**
- * A page of a list. `next` is the cursor of the next page, or undefined if this page is the last.
- */
 export interface Page<Item> {
   items: Item[]
   next: string | undefined
@@ -28,24 +24,19 @@ export interface Page<Item> {
 
 type SortKey<DB, TB extends keyof DB> = StringReference<DB, TB> | RawBuilder<unknown>
 
-/**
- * The orders in which a list can be sorted. `sorts` has the columns or expressions for each value
- * of `sort`. Rows that are equal in them are sorted by `id`.
- */
 interface Orders<DB, TB extends keyof DB> {
   id: StringReference<DB, TB>
-  /** The column with the ids of the items, which are used as cursors. `id` by default. */
+  // the ids that are cursors; `id` by default
   cursor?: StringReference<DB, TB>
   sorts: Record<string, readonly SortKey<DB, TB>[]>
-  /** The default value of `sort`. A value that begins with `-` sorts in descending order. */
+  // a leading `-` sorts in descending order
   usual: string
 }
 
 /**
- * Reads a page of a list. `all` selects the rows of the whole list. `select` adds search, filters
- * and columns. The page begins right after the row whose id is the cursor, wherever that row now
- * stands in the list. Other rows that were added or removed since the previous page therefore cause
- * no repetitions or gaps. Throws `not_found` if that row is no longer in the list.
+ * The page begins right after the cursor's row, wherever that row now stands, so rows that were
+ * added or removed meanwhile cause no repetition or gap. Throws `not_found` if the row has left the
+ * list.
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,
@@ -61,10 +52,7 @@ export async function readPage<DB, TB extends keyof DB, Row extends { id: string
   return pageOf(await page.limit(limit + 1).execute(), limit)
 }
 
-/**
- * Reads a page of a list whose rows are in several tables. Works like `readPage`, which reads a
- * list from one table. Each of `parts` selects the rows of one table, with the same column names.
- */
+/** As `readPage`, for rows of several tables with the same column names. */
 export async function readMergedPage<DB, TB extends keyof DB, Row extends { id: string }>(
   tx: Tx,
   parts: readonly SelectQueryBuilder<DB, TB, object>[],
@@ -111,10 +99,6 @@ function sorted<DB, TB extends keyof DB, Row>(
   return keys.reduce((all, key) => all.orderBy(key, isReverse ? 'desc' : 'asc'), rows)
 }
 
-/**
- * Restricts a query to the rows after the cursor. `place` has the sort values of the cursor's row.
- * Without `place`, returns the query unchanged.
- */
 function behind<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   { keys, isReverse }: Order,
@@ -130,10 +114,7 @@ function pageOf<Row extends { id: string }>(found: Row[], limit: number): Page<R
   return { items, next: found.length > limit ? items.at(-1)?.id : undefined }
 }
 
-/**
- * Returns the values of the sort columns of the row that the cursor names. They are text, because a
- * `Date` would lose the microseconds of a time. Throws `not_found` if the list has no such row.
- */
+// as text, because a `Date` would lose the microseconds of a time
 async function readPlace<DB, TB extends keyof DB>(
   parts: readonly SelectQueryBuilder<DB, TB, object>[],
   id: StringReference<DB, TB>,
@@ -152,10 +133,7 @@ async function readPlace<DB, TB extends keyof DB>(
   throw new AppError('not_found', 'The cursor names no item of the list')
 }
 
-/**
- * Adds the condition that `column` contains every word of `q`. Case and accents of `q` are ignored;
- * the column must contain text in lower case and without accents.
- */
+/** `column` must hold text in lower case and without accents. */
 export function addSearchCondition<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   column: ReferenceExpression<DB, TB> & string,

@@ -13,10 +13,6 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   request_timeout: 'The head of the request came too slowly'
 }
 
-/**
- * Makes `server` send an error response to HTTP requests that Node cannot parse. The response has
- * the same format as other error responses, and the given `headers`.
- */
 export function addParseErrorHandler(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: { socket: Duplex }, response: ServerResponse) => {
@@ -36,10 +32,6 @@ export function addParseErrorHandler(server: Server, headers: Record<string, str
   })
 }
 
-/**
- * Returns the raw HTTP response to a request that Node cannot parse: a problem document for the API
- * (`hasProblem`), plain text for pages.
- */
 function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem: boolean): string {
   const words = STATUS_CODES[refusal.status] ?? ''
   const body = hasProblem ? JSON.stringify(toProblem(refusal)) : `${words}\n`
@@ -54,7 +46,6 @@ function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem
   return `HTTP/1.1 ${refusal.status} ${words}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** Returns whether the bytes of an unparsed request contain a host name that begins with `api.`. */
 function isForApi(packet: Buffer | undefined): boolean {
   return /\r\nhost:[ \t]{0,9}api\./i.test(packet?.toString('latin1', 0, 65_536) ?? '')
 }

@@ -4,44 +4,24 @@ import { createLogThrottle } from '../api/kit/log-throttle.ts'
 import type { Log } from '../domain/deps.ts'
 import { networksOfAddress } from '../domain/ip-addresses.ts'
 
-/** The limits of an HTTP server's connections. */
 export interface ConnectionLimits {
-  /** Maximum number of connections at the same time. Further ones are closed immediately. */
   total: number
-  /** Maximum number of connections of one network: of an IPv4 address or an IPv6 /64. */
+  /** Of an IPv4 address or an IPv6 /64. */
   perAddress: number
-  /**
-   * Returns whether many people may share this network address. If so, `perAddress` does not limit
-   * its connections.
-   */
+  /** Whether many people may share this address; if so, `perAddress` does not limit it. */
   isShared(address: string): boolean
-  /**
-   * The longest time for which a client may read nothing, in milliseconds; 30 seconds by default.
-   * Then its connection is closed.
-   */
+  /** How long a client may read nothing; 30 seconds by default. */
   stallMs?: number
 }
 
-/** Reports whether a server still accepts connections. */
 export interface ConnectionRoomCheck {
-  /**
-   * Returns true if the server can take more connections now, and has refused none for lack of room
-   * in the last 10 seconds.
-   */
+  /** False for 10 seconds after a connection was refused for lack of room. */
   hasRoom(): boolean
 }
 
 const defaultStallMs = 30_000
-/**
- * How long `hasRoom` returns false after a connection was refused for lack of room, in
- * milliseconds.
- */
 const refusedMs = 10_000
 
-/**
- * Limits the connections of a server to `total`, and those of each network to `perAddress`. Closes
- * connections whose client has read nothing for `stallMs` milliseconds.
- */
 export function limitConnections(
   server: Server,
   { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionLimits,
@@ -100,19 +80,10 @@ export function limitConnections(
   }
 }
 
-/**
- * The send state of a socket at the time when it last made progress. After `stallMs` milliseconds
- * without progress, the connection is closed.
- */
+// the send state of a socket when it last made progress
 interface SendProgress {
-  /** The number of bytes that were still to be sent when the socket last made progress. */
   left: number
-  /**
-   * The value of `socket.bytesWritten` when the socket last made progress: the number of bytes
-   * written to it since it was opened.
-   */
   written: number
-  /** The time of the last change of `left` or `written`, in milliseconds of `performance.now()`. */
   since: number
 }
 

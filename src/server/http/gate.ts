@@ -22,10 +22,8 @@ const renderWaitMs = 30_000
 // a body that has arrived as a whole is not given up lightly
 const returnWaitMs = 60_000
 
-/** The most calls that may be under way or wait. A call beyond them is refused at once. */
 export interface CallLimits {
   perPerson: number
-  /** Of signed-out people of one network. */
   perAddress: number
   /** Of which signed-out people may make half. */
   perCompany: number
@@ -38,9 +36,8 @@ const batchLimits = { perPerson: 6, perCompany: 32 }
 export type Gate = ReturnType<typeof createGate>
 
 /**
- * Creates the gate of a process. All companies use the same connections and the same event loop, so
- * without it a thousand calls of one company would delay every other company's next call. Each call
- * has a place here while it works. `db/open.ts` opens a connection for each place.
+ * All companies use the same connections and the same event loop, so without places a thousand
+ * calls of one company would delay every other company's next call.
  */
 export function createGate({ perPerson, perAddress, perCompany }: CallLimits = defaultLimits) {
   const counts = new Map<string, number>()
@@ -60,7 +57,6 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     else counts.set(key, count)
   }
 
-  /** Returns what a call now counts toward, or why it is refused. A stranger has an `address`. */
   function count(company: CompanyId, address: string | undefined): string[] | AppError {
     const all = `company ${company}`
     const strangers = `strangers ${company}`
@@ -75,10 +71,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
     return counted
   }
 
-  /**
-   * Waits for the turn of a request. A page needs nothing else, because most pages come from memory
-   * and those that are rendered have places of their own. So slow calls delay no page.
-   */
+  // Pages come from memory or have places of their own, so slow calls delay no page.
   async function takeTurn(company: CompanyId, client?: WaitingClient): Promise<void> {
     if (last.company !== company) lastOfOthers = last
     last = { company, at: performance.now() }
@@ -86,11 +79,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
   }
 
   return {
-    /**
-     * Admits a call. Waits for its turn, then for a place of its company, for at most 5 seconds.
-     * Throws `unavailable` or `rate_limited` if that takes longer or too many calls are under way
-     * already. Uploads are not counted: they have limits of their own.
-     */
+    /** Waits at most 5 seconds. Uploads are not counted, because they have limits of their own. */
     async enter({
       company,
       address,
@@ -161,7 +150,6 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
 
     takeTurn,
 
-    /** Renders a page of the domain with the id `domain`. */
     render: <T>(domain: string, work: () => Promise<T>) =>
       renders.run(domain, work, { waitMs: renderWaitMs })
   }

@@ -8,9 +8,8 @@ import {
 } from '../domain/ip-addresses.ts'
 
 /**
- * Returns the host name of an HTTP request, which decides its company: `'Docs.Acme.fr:443'` →
- * `'docs.acme.fr'`. Returns undefined if the Host header is missing, repeated or invalid, or if the
- * URL does not begin with `/`.
+ * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`. Undefined if the Host header is missing, repeated or
+ * invalid, or if the URL does not begin with `/`.
  */
 export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
   let said: string | undefined
@@ -28,20 +27,12 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
   return hostsByHeader.get(said)
 }
 
-/**
- * Returns whether the path of a request has nothing percent-encoded and no segment that is empty,
- * `.` or `..`. Proxies may read any other path differently than this server. For example, a proxy's
- * rule for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
- */
+/** Proxies may read any other path differently: a rule for `/user` would miss `/x/%2e%2e/user`. */
 export function hasUnambiguousPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''
   return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
 }
 
-/**
- * A cache of the host names in Host headers, by the text of the header. Holds undefined for an
- * invalid header. Is emptied when it holds `maxHeaders` entries and another one is added.
- */
 const hostsByHeader = new Map<string, string | undefined>()
 const maxHeaders = 1000
 
@@ -52,7 +43,7 @@ function hostIn(header: string): string | undefined {
   return host
 }
 
-/** What a person reads at an address that no company has. It names no host. */
+// names no host
 const misdirectedAdvice = `
 Nothing is served at this address. Whoever runs this service sees the addresses that are served with
   npm run vidimus -- hosts
@@ -61,10 +52,7 @@ Rien n’est servi à cette adresse. La personne qui exploite ce service voit le
   npm run vidimus -- hosts
 `
 
-/**
- * Sends the error response for an HTTP request whose host name is invalid (400), belongs to no
- * company (421) or could not be looked up (503). The response does not reveal which hosts exist.
- */
+/** Does not reveal which hosts exist. */
 export function sendHostError(
   response: ServerResponse,
   status: 400 | 421 | 503,
@@ -82,16 +70,9 @@ export function sendHostError(
   response.end(`${words[status]}\n${advice}`)
 }
 
-/**
- * Returns the network address of the client that sent an HTTP request, even if the client connects
- * through trusted proxies.
- */
 export type ClientAddressReader = (request: IncomingMessage) => string
 
-/**
- * Returns the function that determines the address of a client: the address of the connection or,
- * behind trusted proxies, the last address in `X-Forwarded-For` that is not a trusted proxy.
- */
+/** Behind trusted proxies, the last address in `X-Forwarded-For` that is not one of theirs. */
 export function createClientAddressReader(trustedProxies: string[]): ClientAddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
@@ -107,9 +88,7 @@ export function createClientAddressReader(trustedProxies: string[]): ClientAddre
   }
 }
 
-/**
- * Parses an entry of `TRUSTED_PROXIES`. Throws if it is not a network or contains every address.
- */
+/** Throws if the entry is not a network or contains every address. */
 export function parseTrustedNetwork(network: string): AddressRange {
   const range = parseNetwork(network)
   if (!range) {
@@ -126,8 +105,8 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether a network address is that of a trusted proxy or of this
- * machine. Connections from such an address may belong to many people.
+ * Tells whether an address is that of a trusted proxy or of this machine, so that many people may
+ * share it.
  */
 export function createProxyAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)

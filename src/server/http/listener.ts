@@ -15,7 +15,14 @@ import { addParseErrorHandler } from './client-errors.ts'
 import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
-import { enforceMinimumSpeed, type MinimumSpeed } from './slow-bodies.ts'
+
+// an average of `bytesPerSecond` in each period of `windowMs` milliseconds
+interface MinimumSpeed {
+  windowMs: number
+  bytesPerSecond: number
+}
+
+const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
 
 export interface HttpServerOptions {
   tenants: TenantCache
@@ -25,20 +32,12 @@ export interface HttpServerOptions {
   addressOf: ClientAddressReader
   gate: Gate
   log: Log
-  /**
-   * The lowest speed at which a request body may arrive. If a body is slower, its connection is
-   * closed.
-   */
   slowest?: MinimumSpeed
-  /**
-   * The longest time for receiving the headers of an HTTP request, in milliseconds; 10 seconds by
-   * default.
-   */
+  /** For receiving the headers of a request; 10 seconds by default. */
   headMs?: number
   headers?: Record<string, string>
 }
 
-/** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { tenants, site, app, uploads, addressOf, gate, log, headMs = 10_000 } = options
   const { headers = commonApiHeaders } = options
@@ -163,10 +162,7 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
   response.writeHead(status, { ...Object.fromEntries(headers), ...length }).end(text)
 }
 
-/**
- * Writes an event stream to the connection of its HTTP request. Thousands of streams are open at
- * the same time, so each must use little memory.
- */
+// thousands of streams are open at the same time, so each must use little memory
 function writeStream(
   stream: EventStream,
   response: ServerResponse,
@@ -177,4 +173,25 @@ function writeStream(
   response.on('drain', () => stream.resume())
   if (response.destroyed) stream.close()
   stream.start({ write: text => response.write(text), end: () => response.end() })
+}
+
+// slow clients could occupy all connections, whose number is limited
+function enforceMinimumSpeed(
+  request: IncomingMessage,
+  { windowMs, bytesPerSecond }: MinimumSpeed = slowest
+): void {
+  const { 'content-length': length, 'transfer-encoding': chunked } = request.headers
+  if ((length === undefined || length === '0') && chunked === undefined) return
+  const least = (bytesPerSecond * windowMs) / 1000
+  let before = request.socket.bytesRead
+  const timer = setInterval(() => {
+    const { bytesRead } = request.socket
+    if (request.complete) return clearInterval(timer)
+    // bytes that were received and not yet read show that the server is slow, not the client
+    const isOurs = request.readableLength > 0
+    if (!isOurs && bytesRead - before < least) request.socket.destroy()
+    before = bytesRead
+  }, windowMs)
+  timer.unref()
+  request.once('close', () => clearInterval(timer))
 }

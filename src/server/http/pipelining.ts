@@ -2,23 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface RequestQueue {
-  /**
-   * Calls `serve` as soon as all earlier HTTP requests of the same connection have been answered.
-   */
   enqueue(request: IncomingMessage, response: ServerResponse, serve: () => void): void
 }
 
 /**
- * Creates a queue for the HTTP requests of all connections. It serves the requests of each
- * connection one after the other. A client may send thousands of requests before it reads a
- * response, and Node emits all of them immediately. So the queue stops reading from a connection
- * while one of its requests waits.
+ * A client may send thousands of requests before it reads a response, and Node emits all of them at
+ * once. So a connection is not read while one of its requests waits.
  */
 export function createRequestQueue(): RequestQueue {
-  /**
-   * The waiting HTTP requests of each connection. A connection is in the map while one of its
-   * requests is being served.
-   */
+  // a connection is in the map while one of its requests is being served
   const queues = new WeakMap<Socket, (() => void)[]>()
   return {
     enqueue(request, response, serve) {

@@ -2,41 +2,36 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { WaitingClient } from '../api/kit/context.ts'
 import { interruptedRequestError } from '../api/kit/refused-fields.ts'
 
-/** How many places there are for one kind of work, and how many of them a company may hold. */
 export interface PlaceCounts {
   all: number
-  /** Further places, which only companies that hold none get. */
+  /** Only for companies that hold none. */
   reserve: number
-  /** The most that a company holds while other companies are present. */
+  /** Held by one company while other companies are present. */
   besideOthers: number
   /** The most that may wait of one company. */
   waiting: number
 }
 
 const defaultWaitMs = 5000
-/** For how many milliseconds a company counts as present after a request. */
+/** how long a company counts as present after a request */
 export const presentMs = 1000
 
-/** The places of one company, and who waits for one. */
 interface Line {
   company: string
   held: number
-  /** Of lines that hold equally many places, the one with the lowest number is served first. */
   turn: number
   waiting: (() => void)[]
 }
 
 interface Taker {
-  /** Whoever waits stops waiting when this client disconnects. */
   client?: WaitingClient | undefined
   waitMs?: number | undefined
 }
 
 /**
- * Shares places out to companies. A free place is given at once. Of the companies that wait, the
- * one that holds the fewest is served first. A place that comes back is free in the next turn of
- * the event loop: in each turn, a company begins only as many requests as it may hold places, even
- * if a thousand are refused at once.
+ * Of the companies that wait, the one that holds the fewest places is served first. A place that
+ * comes back is free in the next turn of the event loop, so a company begins only as many requests
+ * a turn as it may hold places.
  */
 export class Places {
   readonly #counts: PlaceCounts
@@ -52,7 +47,6 @@ export class Places {
     this.#hasOthers = hasOthers
   }
 
-  /** Runs `work` in a place. */
   async run<T>(company: string, work: () => Promise<T>, taker?: Taker): Promise<T> {
     const giveBack = await this.take(company, taker)
     try {
@@ -62,7 +56,7 @@ export class Places {
     }
   }
 
-  /** Waits for a place. Returns the function that gives it back, to be called once. */
+  /** Returns the function that gives the place back, to be called once. */
   async take(company: string, taker: Taker = {}): Promise<() => void> {
     const line = this.#lineOf(company)
     if (line.waiting.length === 0 && this.#isFree(line)) return this.#give(line)

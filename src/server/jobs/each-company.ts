@@ -2,10 +2,7 @@ import { listCompanyIds } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps, Log, ServiceSignal } from '../domain/deps.ts'
 import { type Job, logJobError } from './job-runner.ts'
 
-/**
- * Runs `work` for one company after the other, until `stopping()` returns true. An error is logged
- * and does not affect the other companies.
- */
+/** An error is logged and does not affect the other companies. */
 export async function forEachCompany(
   deps: Pick<Deps, 'db' | 'log'>,
   { job, stopping }: { job: string; stopping: () => boolean },
@@ -19,16 +16,12 @@ export async function forEachCompany(
 
 interface WaitingWork {
   name: string
-  /**
-   * Maximum number of pieces of work that are done at the same time, for all companies together.
-   */
+  /** For all companies together. */
   parallel: number
-  /** Sent with the id of a company when there is work for it. */
   signal: ServiceSignal
   /**
-   * Does one piece of work for a company. Returns false if there was no work or if the work failed.
-   * May call `onFound` as soon as it has found a piece of work. Another run of the job may then
-   * begin the company's next piece at the same time.
+   * False if there was no work or it failed. `onFound` lets another run begin the company's next
+   * piece of work meanwhile.
    */
   workOnNext: (
     company: CompanyId,
@@ -37,9 +30,8 @@ interface WaitingWork {
 }
 
 /**
- * Returns a job that works for a company as soon as `signal` is sent with its id, until the company
- * has no more work. Companies take turns, one piece of work each. Every few seconds the job also
- * looks at every company, for work that a crash has left undone.
+ * Companies take turns, one piece of work each. Every few seconds the job looks at every company,
+ * for work that a crash has left undone.
  */
 export function createSignaledJob(
   deps: Pick<Deps, 'db' | 'log'>,
@@ -78,7 +70,6 @@ export function createSignaledJob(
   }
 }
 
-/** Runs `work`. If it throws, logs the error together with `facts`. */
 export async function runAndLogFailure(
   log: Log,
   facts: { job: string; company?: CompanyId },

@@ -1,34 +1,19 @@
 import { isTemporaryDatabaseError } from '../domain/database-errors.ts'
 import type { CompanyId, Log } from '../domain/deps.ts'
 
-/**
- * A background task. It runs when the process starts, then every `everyMs` milliseconds, and when
- * an event wakes it (`wake`).
- */
+/** Runs when the process starts, then every `everyMs` milliseconds, and when `wake` does. */
 export interface Job {
   name: string
   everyMs: number
-  /**
-   * Maximum number of runs of the job at the same time, so that a long one does not delay short
-   * ones; 1 by default.
-   */
+  /** So that a long run does not delay short ones; 1 by default. */
   parallel?: number
-  /**
-   * Subscribes to the event that announces new work. The event must call the given function, which
-   * starts a run of the job. Returns the function that ends the subscription.
-   */
+  /** Subscribes `run` to the event that announces new work. Returns the end of the subscription. */
   wake?: (run: () => void) => () => void
-  /**
-   * Does the work of one run. `stopping()` returns true when the run must end. `scheduled` is true
-   * if the start or the interval caused the run, and false if `wake` did.
-   */
+  /** `stopping()` is true when the run must end. `scheduled` is false if `wake` caused the run. */
   run(stopping: () => boolean, scheduled: boolean): Promise<void>
 }
 
-/**
- * Runs each job now, at its interval and when an event wakes it. Disposing stops the jobs and waits
- * for those that are running.
- */
+/** Disposing stops the jobs and waits for those that are running. */
 export function runJobs(jobs: Job[], log: Log): AsyncDisposable {
   const ends = jobs.map(job => runJob(job, log))
   return {
@@ -70,10 +55,7 @@ function runJob(job: Job, log: Log): () => Promise<void> {
   }
 }
 
-/**
- * Logs the error that ended a run of a job, or its work for one company. A busy or unreachable
- * database is only logged as a warning, because the job soon runs again.
- */
+/** A busy or unreachable database is a warning, because the job soon runs again. */
 export function logJobError(
   log: Log,
   facts: { job: string; company?: CompanyId },

@@ -9,7 +9,7 @@ import { astroRouteOf, type PageEntry, pages as pageTable } from '../../core/pag
 
 export type Locale = 'en' | 'fr'
 
-/** Renders one page with Astro. Calls `next` if no route matches the request. */
+/** Calls `next` if no route matches the request. */
 export type PageRenderer = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -17,14 +17,12 @@ export type PageRenderer = (
   locals: object
 ) => Promise<void>
 
-/** The result of `astro build`, read once at the start. */
 export interface AstroBuild {
   id: string
   built: Date
-  /** The translations of every namespace, by language. */
   messages: Record<Locale, Words>
   scripts: BuiltScripts
-  /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
+  /** By path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
   render: PageRenderer
 }
@@ -58,10 +56,7 @@ const BuildRecord = z.object({
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
-/**
- * Reads the folder `dist` and loads the page renderer. Throws if `table` does not list exactly the
- * pages of the build, or if it names an unknown guard (a rule that decides who may open a page).
- */
+/** Throws if `table` does not list exactly the pages of the build, or names an unknown guard. */
 export async function readAstroBuild(
   folder: string,
   table: Record<string, PageEntry> = pageTable
@@ -79,11 +74,7 @@ export async function readAstroBuild(
   return { ...record, built, files, render: handler }
 }
 
-/**
- * Throws if a page names an unknown guard (a rule that decides who may open it), because then
- * everybody could open the page. Also throws if `table` lacks a page of the build or lists one that
- * the build lacks.
- */
+// a page with an unknown guard would be open to everybody
 function checkPages(routes: string[], table: PageEntry[]): void {
   const unknown = table
     .filter(({ guard }) => !isGuardName(guard))

@@ -1,15 +1,10 @@
 import type { AstroBuild, Locale } from './astro-build.ts'
 
-/**
- * The content security policy of the error page. It allows style sheets and fonts, and no scripts.
- */
+/** Allows style sheets and fonts, and no scripts. */
 export const failurePageCsp =
   "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/**
- * Returns the HTTP status of a page that could not be rendered: the first 5xx status of the error
- * or its causes, otherwise 500.
- */
+/** The first 5xx status of the error or its causes, otherwise 500. */
 export function failureStatus(cause: unknown): number {
   for (let error = cause; error instanceof Error; error = error.cause) {
     if ('status' in error && isServerStatus(error.status)) return error.status
@@ -22,9 +17,8 @@ function isServerStatus(status: unknown): status is number {
 }
 
 /**
- * Returns the HTML of the error page, which works without the database and without scripts. A meta
- * element in it makes Astro's ClientRouter show the page without a full page load, so that a failed
- * navigation does not interrupt uploads.
+ * Works without the database and scripts. Its meta element makes Astro's ClientRouter show it
+ * without a full page load, so that a failed navigation does not interrupt uploads.
  */
 export function failurePage(
   build: Pick<AstroBuild, 'files' | 'messages'>,

@@ -1,14 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { type CompressedBody, compressBody } from '../compression/compressed-bodies.ts'
 
-/** A rendered page with its compressed variants. */
 export interface CachedPage {
   status: number
   headers: Record<string, string>
   body: CompressedBody
 }
 
-/** A rendered page that is not compressed yet. */
 export interface RenderedPage {
   status: number
   headers: Record<string, string>
@@ -22,10 +20,7 @@ interface Entry {
 
 const brotliQuality = 5
 
-/**
- * Keeps the most recently used pages in memory, up to a number of bytes. A page is valid for one
- * version of the company's configuration.
- */
+/** A page is valid for one version of the company's configuration. */
 export class PageCache {
   readonly #entries: LRUCache<string, Entry>
   readonly #renders = new Map<string, Promise<CachedPage>>()
@@ -45,9 +40,7 @@ export class PageCache {
   }
 
   /**
-   * Returns the page `key` from memory if it was rendered for `version`. Otherwise renders it with
-   * `render` and keeps it. Callers that need the same page at the same time share one render. A
-   * failed render is not kept.
+   * Callers that need the same page at the same time share one render. A failed render is not kept.
    */
   async get(
     key: string,

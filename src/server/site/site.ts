@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { parseAccept } from 'hono/utils/accept'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http-headers/csp.ts'
+import { contactLink } from '../../core/pages/contact-link.ts'
 import { findPage, notFoundPage, renderedPathOf } from '../../core/pages/page-table.ts'
 import {
   type CompressedBody,
@@ -10,39 +12,25 @@ import {
   sendCompressed
 } from '../compression/compressed-bodies.ts'
 import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
-import { isCrawler } from './crawlers.ts'
-import { detectLocale, siteLocales } from './detect-locale.ts'
 import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
-import { wellKnownResponse } from './well-known.ts'
 
 export interface SiteHandlerOptions {
-  /**
-   * Returns the company that owns a host, with its configuration. Returns undefined for an unknown
-   * host.
-   */
   resolve: (host: string) => Promise<Owner | undefined>
-  /** Calls the API within this process. */
   api: typeof fetch
-  /**
-   * Renders a page of the domain with the id `domain`, once there is room for it. Throws
-   * `unavailable` if too many pages of the domain wait.
-   */
+  /** Waits until there is room. Throws `unavailable` if too many pages of the domain wait. */
   inPlace: <T>(domain: string, render: () => Promise<T>) => Promise<T>
   scheme: 'http' | 'https'
-  /** Port in the public URLs of pages and API. Undefined for the default port of the scheme. */
+  /** Undefined for the default port of the scheme. */
   port: number | undefined
   log: {
     error(facts: object, text: string): void
     warn(facts: object, text: string): void
   }
   build: AstroBuild
-  /**
-   * Maximum number of fingerprints that a network may verify per minute without signing in. Pages
-   * show this number.
-   */
+  /** Pages show this number of fingerprints that a network may verify without signing in. */
   checksPerMinute: number
-  /** The IP addresses or the host name of this service, for the DNS records that domains need. */
+  /** For the DNS records that domains need. */
   publicAddresses: readonly string[]
 }
 
@@ -52,7 +40,7 @@ interface Owner {
 }
 
 export interface SiteHandler {
-  /** Serves a page or static file of `host`, which must be a normalized host name. */
+  /** `host` must be normalized. */
   handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
   stats(): ReturnType<PageCache['stats']>
 }
@@ -60,11 +48,16 @@ export interface SiteHandler {
 const maxCacheBytes = 256 * 1024 * 1024
 const fileQuality = 9
 const messagesMaxAgeSeconds = 86_400
+const securityTxtDays = 180
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
-/**
- * Creates the handler of HTTP requests for pages and static files. Pages come from the cache or are
- * rendered by Astro. Requests to the hosts of the API never reach this handler.
- */
+// CUBOT is a brand of phones.
+const crawlers =
+  /(?<!cu)bot\b|crawl|spider|slurp|archiver|mediapartners|google-inspectiontool|googleother|feedfetcher|apis-google|facebookexternalhit|facebookcatalog|meta-external|whatsapp|embedly|preview/i
+
+const siteLocales = ['en', 'fr'] as const satisfies Locale[]
+
+/** Requests to the hosts of the API never reach this handler. */
 export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
@@ -96,10 +89,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     await sendPage(request, response, host, path, query)
   }
 
-  /**
-   * Serves `/robots.txt` and the files below `/.well-known/`. Returns whether it has sent a
-   * response: false for any other path.
-   */
+  // returns whether it has sent a response
   async function sendWellKnown(
     request: IncomingMessage,
     response: ServerResponse,
@@ -223,10 +213,8 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     }
   }
 
-  /**
-   * Renders a page for the cache. Passes only host and path to the renderer: a page that others see
-   * must contain nothing of one visitor's request.
-   */
+  // only host and path reach the renderer: others see the page, so it must contain nothing of one
+  // visitor's request
   async function render(host: string, path: string, status: number): Promise<RenderedPage> {
     const authority = options.port === undefined ? host : `${host}:${options.port}`
     let rendered: RenderedPage | undefined
@@ -303,10 +291,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   }
 }
 
-/**
- * Returns the version of a company's configuration. Changes when the company is suspended. A cached page is used only for the version for
- * which it was rendered. Includes the company's id, because a host may move to another company.
- */
+// with the company's id, because a host may move to another company
 function versionOf({ company_id, config }: Owner): string {
   return [company_id, config.id, config.version, config.paused?.verification].join(' ')
 }
@@ -353,4 +338,63 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
     'permissions-policy': disabledFeatures.map(name => `${name}=()`).join(', '),
     ...(scheme === 'https' ? { 'strict-transport-security': hstsHeader } : {})
   }
+}
+
+interface WellKnownResponse {
+  status: 200 | 302
+  headers: Record<string, string>
+  body: string
+}
+
+/** The files that programs expect on every host. Undefined for any other path. */
+export function wellKnownResponse(
+  path: string,
+  host: { origin: string; contact: string | undefined; locale: string },
+  now = new Date()
+): WellKnownResponse | undefined {
+  if (path === '/robots.txt') {
+    // pages that must not be indexed say so in a meta element or header
+    return { status: 200, headers: plainText, body: 'User-agent: *\nDisallow:\n' }
+  }
+  if (path === '/.well-known/change-password') {
+    const headers = { location: `/${host.locale}/me`, 'cache-control': 'no-cache' }
+    return { status: 302, headers, body: '' }
+  }
+  const contact = contactLink(host.contact)
+  if (path !== '/.well-known/security.txt' || contact === undefined) return undefined
+  const expires = new Date(now.getTime() + securityTxtDays * 86_400_000)
+  const lines = [
+    `Contact: ${contact}`,
+    `Expires: ${expires.toISOString()}`,
+    'Preferred-Languages: en, fr',
+    `Canonical: ${host.origin}${path}`
+  ]
+  return { status: 200, headers: plainText, body: `${lines.join('\n')}\n` }
+}
+
+/** From the cookie, else the browser's preferences, else the path, else English. */
+export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale {
+  const chosen = /(?:^|;\s*)i18n_redirected=(en|fr)(?:;|$)/.exec(headers.cookie ?? '')?.[1]
+  const [, segment = ''] = path.toLowerCase().split('/')
+  return firstOf([chosen, ...preferred(headers['accept-language'] ?? ''), languageOf(segment)])
+}
+
+// 'de, fr-CA;q=0.8, en;q=0' → ['de', 'fr']
+function preferred(header: string): string[] {
+  return parseAccept(header.toLowerCase())
+    .filter(({ q }) => q > 0)
+    .map(({ type }) => languageOf(type))
+}
+
+function languageOf(tag: string): string {
+  return tag.split('-')[0] ?? ''
+}
+
+function firstOf(names: (string | undefined)[]): Locale {
+  return names.flatMap(name => siteLocales.find(locale => locale === name) ?? [])[0] ?? 'en'
+}
+
+/** Crawlers get error responses without a body. */
+export function isCrawler(headers: IncomingHttpHeaders): boolean {
+  return crawlers.test(headers['user-agent'] ?? '')
 }

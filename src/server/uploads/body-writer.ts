@@ -6,22 +6,17 @@ import { interruptedRequestError } from '../api/kit/refused-fields.ts'
 
 interface WriteOptions {
   path: string
-  /** Position in the file at which the first byte of the body is written. */
   offset: number
-  /** Final size of the file in bytes. A body that would exceed it is refused. */
+  /** Final size of the file. A body that would exceed it is refused. */
   size: number
-  /** Aborted to end the writing early. `writeBody` then throws the reason of the abort. */
   stopped?: AbortSignal
-  /** Called with each chunk of the body when it arrives. */
   onBytes?: (bytes: Buffer) => void
-  /** Called after each written chunk with the position after it. */
   onWritten?: (offset: number) => void
 }
 
 /**
- * Writes the body of an HTTP request into the file at `path` and closes the file. Returns the
- * position after the last byte. Throws when the connection breaks, when the body is too long and
- * when `stopped` is aborted.
+ * Returns the position after the last byte. Throws when the connection breaks, the body is too long
+ * or `stopped` is aborted.
  */
 export async function writeBody(request: IncomingMessage, options: WriteOptions): Promise<number> {
   const { path, size, stopped, onBytes, onWritten } = options
@@ -41,11 +36,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
   return offset
 }
 
-/**
- * Yields the chunks of a request body. If the consuming loop ends early, the connection stays open,
- * so that a response can be sent. When `stopped` is aborted, yields what has arrived, then throws
- * the reason of the abort.
- */
+/** The connection stays open when the loop ends early, so that a response can be sent. */
 export async function* readBody(
   request: IncomingMessage,
   stopped?: AbortSignal
@@ -75,10 +66,7 @@ export async function* readBody(
 
 const changes = ['readable', 'end', 'error', 'close']
 
-/**
- * Writes all of `bytes` at a position of the file. A single call of `file.write` may write only
- * some of them.
- */
+// one call of `file.write` may write only some of the bytes
 async function writeAll(
   file: Awaited<ReturnType<typeof open>>,
   bytes: Buffer,

@@ -5,8 +5,8 @@ const maxTransfers = 3
 const retrySeconds = 5
 
 /**
- * Takes one of a person's upload slots. Returns the function that frees it. Throws `rate_limited`
- * when all slots are taken.
+ * Returns the function that frees the slot. Throws `rate_limited` when all of the person's slots
+ * are taken.
  */
 export type TakeUploadSlot = (upload: {
   company_id: CompanyId
@@ -14,13 +14,9 @@ export type TakeUploadSlot = (upload: {
   id: string
 }) => () => void
 
-/**
- * Creates the upload slots of this process. They limit how many uploads a person may transfer at
- * the same time.
- */
 export function createUploadSlots(): TakeUploadSlot {
-  // Counts the requests of each upload, by person. An upload can have two requests: a client may
-  // reconnect before the server has noticed that the earlier connection is dead.
+  // An upload can have two requests: a client may reconnect before the server has noticed that the
+  // earlier connection is dead.
   const everybody = new Map<string, Map<string, number>>()
   return ({ company_id, user_id, id }) => {
     const person = `${company_id} ${user_id}`

@@ -29,23 +29,13 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 import { closeWhenCallerIsRefused } from './connection-end.ts'
 
-/**
- * Interval in milliseconds at which the progress of a running upload is recorded in the database.
- * If nothing was recorded for a minute, the client counts as disconnected.
- */
+// a client counts as disconnected when nothing was recorded for a minute
 const touchMs = 10_000
-/**
- * The seconds to wait before each attempt to abandon an upload. An attempt may fail, for example
- * because the database is busy. If all attempts fail, a job ends the upload later.
- */
+// an attempt may fail, for example because the database is busy; a job ends the upload later
 const abandonAfterSeconds = [0, 1, 3, 10]
-/**
- * The longest time that `PUT /deposit` waits for the deposit to be recorded, in milliseconds. After
- * that the response is 202.
- */
+// after that the response is 202
 const patienceMs = 240_000
 
-/** Returns whether an HTTP request is `PUT /deposit`, whose body is the file itself. */
 export function isDirectUpload({ method, url }: IncomingMessage): boolean {
   return method === 'PUT' && /^\/deposit(\?|$)/.test(url ?? '')
 }
@@ -59,9 +49,8 @@ interface DirectCall {
 }
 
 /**
- * Serves `PUT /deposit`, which deposits a file in one call. Reads the body from the request object
- * of Node and not through Hono. So the file is never in memory as a whole, and a disconnection of
- * the client is noticed immediately.
+ * Reads the body from Node's request and not through Hono, so that the file is never in memory as a
+ * whole and a disconnection is noticed immediately.
  */
 export async function serveDirectUpload(
   deps: Deps,
@@ -110,12 +99,8 @@ async function readFile(
   }
 }
 
-/**
- * Reads and hashes the body of `PUT /deposit`, and meanwhile holds one of the person's upload
- * slots. Writes the bytes of a new upload to disk. Does not write the bytes if the category stores
- * no files, or if an earlier call has sent the file. Returns the result of `beginDirectUpload` as
- * `begun`, and the SHA-256 of the body.
- */
+// The bytes are not written if the category stores no files, or if an earlier call has sent the
+// file.
 async function takeFile(
   deps: Deps,
   takeSlot: TakeUploadSlot,

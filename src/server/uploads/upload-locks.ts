@@ -1,45 +1,29 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { uploadBusyError } from '../domain/deposits/uploads.ts'
 
-/** Maximum number of calls that may wait for the lock of one upload. Further calls are refused. */
 const maxWaiting = 2
-/**
- * A call that holds a lock is ended if its client sends nothing for this many milliseconds while
- * another call waits for the lock.
- */
+// a call that holds a lock is ended if its client sends nothing for so long while another waits
 const quietMs = 500
 
-/**
- * The right of one call to write the bytes of an upload. The lock only excludes other calls of the
- * same process.
- */
+/** Excludes other calls of this process only. */
 export interface UploadLock extends Disposable {
   /**
-   * Aborted when the call that holds the lock must stop writing, for example because its client
-   * sends nothing while another call waits.
+   * Aborted when the call must stop writing, for example because its client sends nothing while
+   * another call waits.
    */
   readonly stopped: AbortSignal
   /**
-   * Notes that the upload now has `offset` bytes, and that the call waits for its client to send
-   * more.
+   * Notes that the upload has `offset` bytes, and that the call waits for its client to send more.
    */
   awaitBytes(offset: number): void
-  /** Ends what `awaitBytes` has begun: the call no longer waits for bytes of its client. */
   finish(): void
-  /**
-   * Returns whether the client of this call has sent bytes in the last `ms` milliseconds, or the
-   * server is still processing bytes of this client.
-   */
+  /** Whether bytes came in the last `ms` milliseconds, or are still being processed. */
   isActive(ms: number): boolean
-  /** Returns whether the call that holds this lock has written any bytes. */
   hasProgress(): boolean
 }
 
 interface AcquireOptions {
-  /**
-   * The position at which the call wants to write. The call is refused if the upload already has
-   * more bytes.
-   */
+  /** The call is refused if the upload already has more bytes. */
   offset?: number
   /** Aborted when the client of the call has disconnected. */
   gone: AbortSignal
@@ -47,30 +31,23 @@ interface AcquireOptions {
 
 export interface UploadLocks {
   /**
-   * Waits for the lock of the upload `key`. Calls get the lock in the order of their arrival.
-   * Throws `upload_busy` when too many calls wait. Throws `upload_offset` when the upload already
-   * has more bytes than the caller's offset.
+   * In the order of arrival. Throws `upload_busy` when too many calls wait, and `upload_offset`
+   * when the upload already has more bytes than the caller's offset.
    */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**
-   * Ends the call that holds the lock of the upload `key` if its client has sent nothing for
-   * `quietMs` milliseconds. Returns true if that call may continue, and false if it is ended or if
-   * no call holds the lock.
+   * Ends the call that holds the lock if its client has sent nothing for `quietMs`. Returns whether
+   * that call may continue.
    */
   requestRelease(key: string): boolean
-  /** Ends the call that holds the lock of the upload `key`. That call then throws `reason`. */
+  /** The call that holds the lock then throws `reason`. */
   stop(key: string, reason: AppError): void
 }
 
-/**
- * Returns the error for a call that wants to write at the wrong position of an upload.
- * `receivedBytes` is the number of bytes that the upload has.
- */
 export function wrongOffsetError(receivedBytes: number): AppError {
   return new AppError('upload_offset', `The upload has ${receivedBytes} bytes`)
 }
 
-/** Creates the upload locks of this process. */
 export function createUploadLocks(): UploadLocks {
   const queues = new Map<string, Queue>()
   return {
@@ -92,16 +69,12 @@ interface Waiter extends AcquireOptions {
 
 interface Holder {
   stop: AbortController
-  /**
-   * When the call began to wait for bytes of its client, in milliseconds of `performance.now()`.
-   * Undefined while the server processes bytes.
-   */
+  /** In milliseconds of `performance.now()`. Undefined while the server processes bytes. */
   waitsSince: number | undefined
-  /** The position at which the call began to write. Undefined before that. */
+  /** Where the call began to write. Undefined before that. */
   from: number | undefined
 }
 
-/** The call that holds the lock of an upload, and the calls that wait for it. */
 class Queue {
   readonly #onEmpty: () => void
   readonly #waiting: Waiter[] = []
@@ -183,10 +156,6 @@ class Queue {
     else this.#onEmpty()
   }
 
-  /**
-   * While another call waits for the lock: ends the call that holds it as soon as its client has
-   * sent nothing for `quietMs`. Does nothing if no call waits, or while the server processes bytes.
-   */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return
     const left = quietMs - this.#silentMs()

@@ -36,35 +36,24 @@ const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
-/**
- * The headers with which tus clients create uploads. They are refused, because only `POST /deposit`
- * creates uploads.
- */
+// refused, because only `POST /deposit` creates uploads
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
-/**
- * The pauses between attempts to take over an upload that another process writes, in milliseconds:
- * about 1.5 seconds in total.
- */
+// about 1.5 seconds in total
 const handoverMs = [50, 100, 200, 400, 800]
 
-/**
- * A call of this process that is writing the bytes of an upload. `lease` prevents other processes
- * from writing to the upload. `lock` prevents other calls of this process from writing to it.
- */
+// `lease` keeps other processes from writing to the upload, `lock` other calls of this process
 interface Writing {
   lease: WriteLease
   lock: UploadLock
 }
 
-/** The call that wants to write an upload. `gone` is aborted when its client disconnects. */
 interface UploadCaller {
   gone: AbortSignal
   place: CallPlace
 }
 
 export interface UploadHandler {
-  /** Serves an HTTP request to `PUT /deposit` or to `/uploads/{id}`. */
   handle(
     request: IncomingMessage,
     response: ServerResponse,
@@ -73,11 +62,9 @@ export interface UploadHandler {
 }
 
 /**
- * Creates the handler of `PUT /deposit` and of the tus 1.0 requests to `/uploads/{id}`. The tus
- * requests belong to uploads that `POST /deposit` has created. The handler uses Node's request and
- * response objects instead of Hono's, because only Node's show when a client disconnects. Only one
- * call at a time writes to an upload: a lock ensures this within the process, and a lease ensures
- * it between processes.
+ * Uses Node's request and response instead of Hono's, because only Node's show when a client
+ * disconnects. One call at a time writes an upload: by a lock in this process, by a lease between
+ * processes.
  */
 export function createUploadHandler(deps: Deps): UploadHandler {
   const writer = randomUUID()
@@ -122,10 +109,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     return last
   }
 
-  /**
-   * Runs `write` with the current state of the upload. Meanwhile no other call can write to the
-   * upload. `write` returns whether all bytes have arrived.
-   */
+  // `write` returns whether all bytes have arrived
   async function exclusively(
     upload: Upload,
     { place, ...options }: UploadCaller & { offset?: number },
@@ -159,10 +143,6 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     }
   }
 
-  /**
-   * Appends the body of a PATCH request to the upload and returns the new offset. Marks the upload
-   * as received when it is complete.
-   */
   async function append(
     request: IncomingMessage,
     response: ServerResponse,
@@ -205,11 +185,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     return reached
   }
 
-  /**
-   * Returns how many bytes of an upload have arrived. If all have arrived, marks the upload as
-   * received before it returns, unless it is marked already. Only marked uploads become deposits,
-   * and a client that gets the full size sends nothing more.
-   */
+  // Only an upload that is marked as received becomes a deposit, and a client that gets the full
+  // size sends nothing more.
   async function offsetOf(upload: Upload, from: UploadCaller): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
     const held = await deps.blobs.sizeStaged(upload)
@@ -222,10 +199,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     return offsetOf(current, from)
   }
 
-  /**
-   * Marks an upload as received if all its bytes have arrived. Needed when the call that sent the
-   * last bytes failed before it could mark the upload.
-   */
+  // for a call that failed after the last bytes and before it could mark the upload
   async function receiveWhole(upload: Upload, from: UploadCaller): Promise<void> {
     try {
       await exclusively(upload, from, async current => {

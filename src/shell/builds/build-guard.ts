@@ -3,10 +3,8 @@ import { pageVersion, shellTranslator } from '../kit/page.ts'
 import { isUploading, waitForUploads } from '../upload-progress/running-uploads.ts'
 
 /**
- * Makes the browser load a page in full if its build or its version of the company's configuration
- * differs from that of the open page. ClientRouter would keep the scripts and the content security
- * policy of the open page: the scripts may need files that the server no longer has, and the policy
- * blocks a new theme. While uploads run, asks the person first.
+ * ClientRouter would keep the scripts and the content security policy of the open page: the server
+ * may no longer have its files, and the policy blocks a new theme.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {
@@ -39,7 +37,7 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
   return theirs !== undefined && theirs !== pageVersion(document)
 }
 
-/** Returns whether the page may be replaced or reloaded. While uploads run, asks the person. */
+/** While uploads run, asks the person. */
 export async function confirmPageUnload(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')

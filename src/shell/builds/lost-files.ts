@@ -2,13 +2,12 @@ import { shellTranslator } from '../kit/page.ts'
 import { isUploading } from '../upload-progress/running-uploads.ts'
 
 const pauseMs = 10_000
-/** For this many milliseconds after `beforeunload`, the browser counts as opening another page. */
+// so long after `beforeunload` the browser counts as opening another page
 const leavingMs = 5000
 
 /**
- * Reloads the page when a file of the build cannot be loaded. Reloads each path at most once in ten
- * seconds. While uploads run, shows a message with a reload button instead. If an import fails while
- * the browser opens another page, waits before reloading, because Firefox cancels imports then.
+ * Reloads each path at most once in ten seconds, and asks first while uploads run. Waits while the
+ * browser opens another page, because Firefox cancels imports then.
  */
 export function reloadOnMissingBuildFiles(): void {
   addEventListener('beforeunload', () => {
@@ -34,18 +33,13 @@ export function reloadOnMissingBuildFiles(): void {
   )
 }
 
-/** The time at which the browser last began to open another page, from `performance.now()`. */
 let leftAt = Number.NEGATIVE_INFINITY
 
 function isLeaving(): boolean {
   return performance.now() - leftAt < leavingMs
 }
 
-/**
- * Reloads the page, but not while the browser opens another page. In this case, checks again after
- * five seconds, because the page may have stayed open, for example if the person only started a
- * download.
- */
+// the page may stay open after `beforeunload`, for example if the person only started a download
 function reloadUnlessLeaving(): void {
   if (isLeaving()) setTimeout(reloadUnlessLeaving, leavingMs)
   else reloadOnce()
@@ -66,10 +60,7 @@ async function offerReload(): Promise<void> {
   showToast(t('shell.version.ready'), action)
 }
 
-/**
- * Returns whether to reload a path: true at most once in ten seconds for each path. If true, stores
- * `now` (milliseconds since 1970) as the time of the last reload.
- */
+/** True at most once in ten seconds for each path. `now` is in milliseconds since 1970. */
 export function recordReloadIfAllowed(
   path: string,
   now: number,
@@ -85,11 +76,8 @@ function isLostFile(message: string): boolean {
   return /dynamically imported module|importing a module script failed/i.test(message)
 }
 
-/**
- * Returns whether an element needs a file that could not be loaded. Ignores preloads, because
- * Firefox reports errors even for preloads of files that it already has. If a preloaded file is
- * missing, its import fails later.
- */
+// Firefox reports errors even for preloads of files that it already has; the import of a missing
+// file fails later
 function isLostElement(element: Element): boolean {
   if (element.matches('[rel=modulepreload]')) return false
   const address = element.getAttribute('src') ?? element.getAttribute('href')

@@ -1,26 +1,21 @@
-/** What the product does with a dropped file. */
 export type DropAction = 'deposit' | 'verify' | 'import'
 
 export const dropZoneSelector = '[data-drop-zone]'
-/** Selector of the page's drop zones and the overlay's targets. */
 export const dropTargetSelector = `${dropZoneSelector}, #drop-overlay [data-target]`
 
-/** Returns what to do with files dropped on an element. Undefined if it accepts no files. */
+/** Undefined if the element accepts no files. */
 export function dropActionOf({ dataset }: HTMLElement): DropAction | undefined {
   const name = dataset['dropZone'] ?? dataset['target']
   return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined
 }
 
-/** Returns the action of the whole page during a drag, if the page's own zone is the only one. */
+/** If the page's own zone is the only one, its action. */
 export function wholePageAction(): DropAction | undefined {
   const name = document.documentElement.dataset['dragging']
   return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined
 }
 
-/**
- * Returns the id of the company whose people the current page lists or imports. Undefined on other
- * pages.
- */
+/** Undefined on pages that neither list nor import people. */
 export function companyIdOfUsersPage(): string | undefined {
   return /\/admin\/([^/]+)\/users(?:-import)?\/?$/.exec(location.pathname)?.[1]
 }

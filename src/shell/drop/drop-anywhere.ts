@@ -9,13 +9,10 @@ import {
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
-/** Set while files are dragged over the window. `target` is the drop target under the pointer. */
+// while files are dragged over the window
 let drag: { target: HTMLElement | undefined } | undefined
 
-/**
- * Accepts files that are dropped or pasted on any page, and prevents the browser from opening them.
- * The code that shows the targets and reads the files is loaded later.
- */
+/** The code that shows the targets and reads the files is loaded later. */
 export function startDropAnywhere(): void {
   addEventListener('dragenter', offer)
   addEventListener('dragover', offer)
@@ -45,10 +42,7 @@ function pasteTarget(): DropAction {
   return isOnPage('deposit') ? 'deposit' : 'verify'
 }
 
-/**
- * Loads, in advance, the code that handles dragged and dropped files, so that dropping also works
- * offline.
- */
+/** So that dropping also works offline. */
 export function preloadDropCode(): void {
   runInBackground(async () => {
     await Promise.all([import('./drop-overlay.ts'), import('./dropped-files.ts')])
@@ -97,7 +91,7 @@ async function handleOf(item: DataTransferItem): Promise<FileSystemFileHandle | 
   }
 }
 
-/** Returns what a drop does. Where the page's own zone does all there is to do, it is everywhere. */
+// where the page's own zone does all there is to do, it is everywhere
 function actionOf(event: DragEvent): DropAction | undefined {
   const target = targetOf(event)
   return target ? dropActionOf(target) : wholePageAction()
@@ -107,10 +101,7 @@ function carriesFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') === true
 }
 
-/**
- * Returns the drop target in which an event happened. In Firefox, the event's `target` may be a
- * text node inside the drop target.
- */
+// in Firefox, `target` may be a text node inside the drop target
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =
     target instanceof Element ? target : target instanceof Node ? target.parentElement : null

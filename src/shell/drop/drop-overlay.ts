@@ -15,16 +15,12 @@ interface Box {
   bottom: number
 }
 
-/**
- * Distance in px between a drop zone and the targets beside it. A drop between them does nothing.
- */
+// a drop between a zone and the targets beside it does nothing
 const gap = 16
 const smallestSide = 96
 
 /**
- * Shows the targets on which files can be dropped, and highlights the target `highlightedTarget`,
- * if any. Call it again after scrolling. The page's own drop zones also accept files, so an action
- * of theirs is not offered again.
+ * To be called again after scrolling. An action of the page's own drop zones is not offered again.
  */
 export function showDropTargets(highlightedTarget: HTMLElement | undefined): void {
   drawTargets()
@@ -105,7 +101,7 @@ function targets(): DropAction[] {
   return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
 }
 
-/** Returns the CSS shape of the window without the boxes and the gap around them. */
+// the window without the boxes and the gap around them, as a CSS shape
 function outside(boxes: readonly Box[]): string {
   const holes = boxes.map(({ left, top, right, bottom }) => {
     return `M${left - gap} ${top - gap}H${right + gap}V${bottom + gap}H${left - gap}Z`
@@ -129,10 +125,7 @@ function visibleBox(zone: HTMLElement): Box | undefined {
   return isSeen && right > left && bottom > top ? { left, top, right, bottom } : undefined
 }
 
-/**
- * Returns the largest strip of the window above, below, left or right of the drop zones (`taken`).
- * Undefined if each strip is too small to drop a file on.
- */
+// undefined if each strip around the zones is too small to drop a file on
 function largestFreeStrip(
   taken: readonly Box[],
   { width, height }: { width: number; height: number }

@@ -8,23 +8,15 @@ interface Dropped {
   files: File[]
   /** Paths of files and folders that could not be read. */
   unreadable: string[]
-  /**
-   * Number of system files in the dropped folders, such as `.DS_Store`. They are not in `files`.
-   */
+  /** Number of system files in the folders, such as `.DS_Store`. They are not in `files`. */
   leftOut: number
   /** Path of each file that was in a dropped folder, without the name of this folder. */
   names: Map<File, string>
-  /**
-   * Handles with which a page can open the files again after a reload. Only some browsers provide
-   * them.
-   */
+  /** To open the files again after a reload. Only some browsers provide them. */
   handles: Map<File, FileSystemFileHandle>
 }
 
-/**
- * The contents of one dropped or pasted item. They are read during the event, because the browser
- * empties its list of items afterwards.
- */
+/** Read during the event, because the browser empties its list of items afterwards. */
 export interface DroppedItem {
   entry: FileSystemEntry | null
   file: File | null
@@ -32,8 +24,8 @@ export interface DroppedItem {
 }
 
 /**
- * Opens the page that deposits, verifies or imports files, and passes it the dropped files,
- * including those in folders.
+ * Passes the files, including those in folders, to the page that deposits, verifies or imports
+ * them.
  */
 export async function handOffDroppedItems(
   to: DropAction,
@@ -78,10 +70,7 @@ async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
   return dropped
 }
 
-/**
- * Collects the file of an entry or, for a folder, all files in it and in its subfolders. If a file
- * or folder cannot be read, adds its path to `unreadable` and continues with the others.
- */
+// adds what cannot be read to `unreadable`, and continues
 async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
   try {
     if (isFile(entry)) {

@@ -1,10 +1,7 @@
 import { localizedPath } from '../../i18n/index.ts'
 import { onThisAndLaterPages, pageLocale } from '../kit/page.ts'
 
-/**
- * Opens the verify page with the files that the person chooses in the file input of the home page's
- * drop zone. Dropped files are handled by `startDropAnywhere`.
- */
+/** For the file input alone; `startDropAnywhere` handles dropped files. */
 export function startHomeFileInput(): void {
   document.addEventListener('change', event => {
     if (event.target === zone()) takeChosen()

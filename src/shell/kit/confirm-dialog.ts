@@ -4,19 +4,12 @@ export interface ConfirmOptions {
   text: string
   go: string
   stay: string
-  /**
-   * Resolves when the question no longer matters, such as when uploads have ended. The dialog then
-   * closes with the answer no.
-   */
+  /** Closes the dialog with the answer no, such as when uploads have ended. */
   until: Promise<void>
-  /** Keeps the dialog open on Escape and on a click outside it. */
+  /** Escape and a click outside leave the dialog open. Otherwise they mean no. */
   persistent?: boolean
 }
 
-/**
- * Shows a dialog with two answers and returns whether the person confirmed. Escape and a click
- * outside the dialog mean no. With `persistent`, they leave the dialog open.
- */
 export function confirmInDialog({
   text,
   go,
@@ -59,10 +52,7 @@ export function confirmInDialog({
   })
 }
 
-/**
- * Draws attention to a dialog that stays open. It grows for a moment, or gets an outline for people
- * who prefer reduced motion.
- */
+// an outline for people who prefer reduced motion
 function shake(dialog: HTMLDialogElement): void {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
   dialog.animate(
@@ -73,7 +63,7 @@ function shake(dialog: HTMLDialogElement): void {
   )
 }
 
-/** Returns whether a click was outside a dialog, on its backdrop. */
+/** Whether a click was outside the dialog. */
 export function isOnBackdrop(
   dialog: HTMLDialogElement,
   { clientX, clientY }: PointerEvent

@@ -1,4 +1,4 @@
-/** Creates an element: `createElement('p', { class: 'meta' }, 'Hi')` → `<p class="meta">Hi</p>` */
+/** `createElement('p', { class: 'meta' }, 'Hi')` → `<p class="meta">Hi</p>` */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Record<string, string>,

@@ -7,55 +7,44 @@ import {
   translator
 } from '../../i18n/index.ts'
 
-/** Milliseconds after which the browser has removed a page that the person is leaving. */
+// by then the browser has removed a page that the person is leaving
 const replacingMs = 500
 
-/** Returns the language of the current page. */
 export function pageLocale(): Locale {
   const { locale } = document.body.dataset
   return isLocale(locale) ? locale : defaultLocale
 }
 
-/**
- * Returns the function that translates the shell's words on the current page. Their keys begin with
- * `shell.`.
- */
+/** The keys of the shell's words begin with `shell.`. */
 export function shellTranslator(): Translate {
   const json = document.getElementById('shell')?.dataset['words'] ?? '{}'
   return translator(pageLocale(), JSON.parse(json) as Messages) // as: written by the layout
 }
 
 /**
- * Returns the build id of a page and the version of the company's configuration, separated by a
- * space. Undefined for a page without them.
+ * The build id and the version of the company's configuration. Undefined for a page without them.
  */
 export function pageVersion(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
 }
 
-/** Runs a function on each page that is opened, including the first. */
+/** Including the first. */
 export function onEachPage(run: () => void): void {
   document.addEventListener('astro:page-load', run)
 }
 
-/**
- * Runs a function on the current page and on each later one. For modules that are loaded after the
- * page.
- */
+/** For modules that are loaded after the page. */
 export function onThisAndLaterPages(run: () => void): void {
   run()
   onEachPage(run)
 }
 
-/** Returns whether the current page has this name, in any language. */
+/** In any language. */
 export function isOnPage(name: 'deposit' | 'verify'): boolean {
   return location.pathname.replace(/\/$/, '').endsWith(`/${name}`)
 }
 
-/**
- * Returns a function that runs `start` on the first call only. If `start` fails, the next call runs
- * it again.
- */
+/** Runs `start` once, and again if it failed. */
 export function runOnce(start: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return async () => {
@@ -70,18 +59,14 @@ export function runOnce(start: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * Runs `work` without waiting for its end. If it fails, reports the error half a second later. The
- * delay hides errors of a page that the person is leaving: Firefox cancels the imports of a page
- * right before it replaces the page, and half a second later the page is gone.
+ * Firefox cancels the imports of a page right before it replaces the page. So an error is reported
+ * half a second later, when such a page is gone.
  */
 export function runInBackground(work: () => Promise<void>): void {
   work().catch(error => setTimeout(() => void Promise.reject(error), replacingMs))
 }
 
-/**
- * Runs a function when an element that matches `selector` is clicked, on any page, or has been
- * clicked before this was called.
- */
+/** On any page, or before this was called. */
 export function onClick(
   selector: string,
   run: (element: HTMLElement, event: MouseEvent) => void
@@ -100,18 +85,12 @@ export function onClick(
   if (window.earlyClick?.matches(selector)) window.earlyClick.click()
 }
 
-/**
- * Returns whether the visitor is signed in, according to the attribute `data-session` that
- * `boot.js` sets on the page.
- */
+/** According to the attribute `data-session` that `boot.js` sets on the page. */
 export function isSignedIn(): boolean {
   return document.documentElement.dataset['session'] === 'in'
 }
 
-/**
- * Returns a setting from the storage of this browser. Undefined if it is not stored, or if storage
- * is switched off.
- */
+/** Undefined if it is not stored, or if storage is switched off. */
 export function readStoredSetting(key: string): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined
@@ -120,10 +99,7 @@ export function readStoredSetting(key: string): string | undefined {
   }
 }
 
-/**
- * Stores a setting in this browser, or deletes it if `value` is undefined. Does nothing if storage
- * is switched off or full.
- */
+/** Deletes the setting if `value` is undefined. */
 export function storeSettingInBrowser(key: string, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(key)

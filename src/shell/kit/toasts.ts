@@ -10,19 +10,15 @@ export interface ToastAction {
   run: () => void
 }
 
-/**
- * Shows a short message that disappears after six seconds. With `action`, the message has a button
- * for it and stays until the person closes it.
- */
+/** For six seconds; with `action`, until the person closes it. */
 export function showToast(text: string, action?: ToastAction): void {
   const box = show(text, action)
   if (box && !action) expire(box, shownMs)
 }
 
 /**
- * Shows a message that an island has sent, for six seconds. With `undo`, shows it for ten seconds
- * and adds a button that runs `undo`. A message with this button also disappears when the person
- * presses the button or signs out.
+ * For six seconds, or ten with a button that runs `undo`. Such a message also disappears on
+ * sign-out.
  */
 export function showIslandMessage({
   text,
@@ -64,10 +60,8 @@ function show(text: string, action?: ToastAction): HTMLElement | undefined {
   return box
 }
 
-/**
- * Moves the messages to the other end of the window if they cover the focused element. If they also
- * cover it there, removes the messages that have no action button.
- */
+// to the other end of the window if they cover the focused element; if also there, those without an
+// action go
 function uncoverFocus(cause?: FocusEvent): void {
   // the window scrolls to the focused element after the event
   requestAnimationFrame(() => {
@@ -89,9 +83,7 @@ function coversFocus(region: HTMLElement): boolean {
   return !isBeside && !isApart
 }
 
-/**
- * Removes a message after `afterMs` milliseconds, but not while it has the pointer or the focus.
- */
+// not while the message has the pointer or the focus
 function expire(box: HTMLElement, afterMs: number): void {
   let timer = setTimeout(() => box.remove(), afterMs)
   const hold = () => clearTimeout(timer)

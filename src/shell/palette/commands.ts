@@ -12,10 +12,7 @@ import {
 import type { FoundItem } from '../../stores/company-search.ts'
 import type { RecentCommand } from '../../stores/recent-commands.ts'
 
-/**
- * The kinds of commands, in the order of the palette. The commands of one kind have a common
- * heading.
- */
+/** In the order of the palette. */
 export const commandKinds = [
   'pages',
   'actions',
@@ -27,48 +24,40 @@ export const commandKinds = [
 ] as const
 type Kind = (typeof commandKinds)[number]
 
-/** An entry of the command palette. */
 export interface Command {
   id: string
   kind: Kind
   label: string
-  /** A second text, such as the e-mail of a person. It is searched, too. */
+  /** Such as the e-mail of a person. It is searched, too. */
   note?: string
-  /** Language of the label, if it is not that of the page. */
+  /** If the label is not in the language of the page. */
   lang?: string
   /** Absent for an action. */
   href?: string
   item?: FoundItem
 }
 
-/** The person who opens the palette, and facts about the page on which it is opened. */
 export interface PaletteContext extends Visitor {
   locale: Locale
   features: readonly string[]
-  /** Id of the company whose administration page is open, or else of the person's own company. */
+  /** Whose administration is open, or else the person's own. */
   company: string | undefined
-  /** Whether anybody may sign up. If false, the palette does not offer the sign-up page. */
+  /** Whether anybody may sign up. */
   isPublic: boolean
 }
 
 interface PageCommand {
   page: PageName
   kind: Kind
-  /**
-   * A feature such as `deposit`, which people get from their groups. If set, only people with this
-   * feature see the command.
-   */
+  /** Which people get from their groups, such as `deposit`. */
   feature?: string
-  /**
-   * Permission that the person needs to see the command, in addition to what the page itself
-   * requires.
-   */
+  /** In addition to what the page itself requires. */
   permission?: string
 }
 
 /**
- * The commands that open a page, in the order of the palette. The addresses of these pages contain
- * no id or only that of the company. Other pages, such as that of a group, are found by a search.
+ * In the order of the palette. Pages whose addresses contain other ids, such as that of a group,
+ * are found by a search.
  */
 export const pageCommands: readonly PageCommand[] = [
   { page: 'home', kind: 'pages' },
@@ -95,10 +84,7 @@ export const pageCommands: readonly PageCommand[] = [
   { page: 'createCompany', kind: 'actions' }
 ]
 
-/**
- * Returns the commands that need no search: the pages that the person may open and the actions that
- * they may do.
- */
+/** The commands that need no search. */
 export function permittedCommands(opener: PaletteContext, t: Translate<string>): Command[] {
   return [...pagesFor(opener, t), ...actsFor(opener, t)]
 }
@@ -155,10 +141,7 @@ export function commandForItem(item: FoundItem, locale: Locale): Command {
   return { ...shown, href: localizedPath(locale, path), item }
 }
 
-/**
- * Returns the recently chosen commands that the person may still use. Commands that open a found
- * item, such as a group, are returned for administrators only.
- */
+/** Those that open a found item, such as a group, are for administrators only. */
 export function recentCommands(
   recent: readonly RecentCommand[],
   commands: readonly Command[],
@@ -172,9 +155,8 @@ export function recentCommands(
 }
 
 /**
- * Returns the commands that contain all words of `text` in their label or note. For an empty text,
- * returns all commands. The first word of `text` decides the order: first labels that begin with
- * it, then labels in which another word begins with it, then all others.
+ * All words of `text` must be in label or note. First come labels that begin with its first word,
+ * then those in which another word does.
  */
 export function matchingCommands(commands: readonly Command[], text: string): Command[] {
   const words = splitSearchIntoWords(text)

@@ -3,11 +3,7 @@ import { paletteStyles } from './palette-styles.ts'
 
 let hasStyles = false
 
-/**
- * Opens a modal dialog. Escape, a click outside the dialog and opening another page close it, and
- * the focus returns to where it was. Returns a function that closes the dialog. `onClose` runs
- * however the dialog is closed.
- */
+/** The focus returns to where it was. `onClose` runs however the dialog is closed. */
 export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () => void {
   if (!hasStyles) adoptStyles()
   let isOpen = true
@@ -32,7 +28,7 @@ export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () =
   return end
 }
 
-/** Adds the styles of the palette to the page. Pages lack them, because few visits need them. */
+// pages lack these styles, because few visits need them
 function adoptStyles(): void {
   hasStyles = true
   const sheet = new CSSStyleSheet()

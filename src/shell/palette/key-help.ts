@@ -4,10 +4,7 @@ import { openDialog } from './dialog.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 import { characterShortcutsStorageKey, isAppleDevice } from './shortcuts.ts'
 
-/**
- * The keys to press for each keyboard shortcut, by section and name of the shortcut. Both occur in
- * the names of translations, such as `palette.keys.lists.move`.
- */
+// by section and shortcut, as in the names of translations such as `palette.keys.lists.move`
 const keys: Record<string, Record<string, readonly string[]>> = {
   everywhere: { palette: ['mod', 'K'], help: ['?'], close: ['Esc'], paste: ['mod', 'V'] },
   lists: {
@@ -21,7 +18,7 @@ const keys: Record<string, Record<string, readonly string[]>> = {
   }
 }
 
-/** Opens the list of keyboard shortcuts. Does nothing while the list or the palette is open. */
+/** Does nothing while the list or the palette is open. */
 export async function openShortcutHelp(): Promise<void> {
   if (document.querySelector('.palette')) return
   const t = await loadPaletteTranslator()

@@ -3,7 +3,6 @@ import type { Translate } from '../../i18n/index.ts'
 import type { FoundItem } from '../../stores/company-search.ts'
 import { createElement } from '../kit/elements.ts'
 import { isSignedIn, pageLocale } from '../kit/page.ts'
-import { runAction } from './actions.ts'
 import {
   type Command,
   commandForItem,
@@ -16,7 +15,6 @@ import {
 import { openDialog } from './dialog.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
-/** A search begins after this many milliseconds without typing. */
 const pauseMs = 200
 const optionId = (at: number) => `palette-option-${at}`
 
@@ -27,7 +25,6 @@ type Search =
 let isOpening = false
 let close: (() => void) | undefined
 
-/** Opens the command palette, or closes it if it is open. */
 export async function togglePalette(): Promise<void> {
   if (close) return close()
   if (isOpening) return
@@ -40,7 +37,7 @@ export async function togglePalette(): Promise<void> {
   }
 }
 
-/** Returns the stores with the data of the signed-in person, or undefined without a session. */
+// undefined without a session
 async function loadPerson() {
   if (!isSignedIn()) return undefined
   const [{ $user }, { $recentCommands, rememberCommand }, { searchInCompany }] = await Promise.all([
@@ -126,7 +123,7 @@ function openPalette(
   })
   return end
 
-  /** Closes the palette if the person has signed in or out since it was opened. */
+  // if the person has signed in or out since the palette was opened
   function leave(): void {
     if (isSignedIn() !== (person !== undefined)) end()
   }
@@ -279,4 +276,35 @@ function optionOf({ label, note, lang, href }: Command, at: number): HTMLElement
 async function openPage(href: string): Promise<void> {
   const { navigate } = await import('../../stores/navigation.ts')
   await navigate(href)
+}
+
+// if the drawer has a control for the action, presses it, so that palette and drawer do the same
+function runAction(id: string): void {
+  const [act = '', value = ''] = id.split('-')
+  if (id === 'verify-file' || id === 'deposit-file') chooseFiles(act === 'verify' ? act : 'deposit')
+  else if (id === 'keys')
+    void import('./key-help.ts').then(({ openShortcutHelp }) => openShortcutHelp())
+  else if (id === 'sign-out') click('[data-act=sign-out]')
+  else if (act === 'scheme') click(`input[name=scheme][value=${value}]`)
+  else if (act === 'language') click(`a[data-locale=${value}]`)
+}
+
+function click(selector: string): void {
+  document.querySelector<HTMLElement>(`#drawer ${selector}`)?.click()
+}
+
+function chooseFiles(to: 'verify' | 'deposit'): void {
+  const input = document.createElement('input')
+  input.type = 'file'
+  input.multiple = true
+  input.addEventListener('change', async () => {
+    const items = [...(input.files ?? [])].map(file => ({
+      entry: null,
+      file,
+      handle: Promise.resolve(undefined)
+    }))
+    const { handOffDroppedItems } = await import('../drop/dropped-files.ts')
+    await handOffDroppedItems(to, items)
+  })
+  input.click()
 }

@@ -1,7 +1,4 @@
-/**
- * The styles of the command palette and the list of shortcuts. They are a text in the script,
- * because a style sheet would be loaded with every page.
- */
+/** A text in the script, because a style sheet would be loaded with every page. */
 export const paletteStyles = `
 .palette {
   margin: 12dvh auto auto;

@@ -7,7 +7,6 @@ const loaders = {
   fr: () => import('../../i18n/fr/palette.json')
 } satisfies Record<Locale, unknown>
 
-/** Returns the function that translates the words of the palette into the language of the page. */
 export async function loadPaletteTranslator(): Promise<Translate<string>> {
   const locale = pageLocale()
   const { default: palette } = await loaders[locale]()

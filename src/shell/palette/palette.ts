@@ -8,10 +8,7 @@ import {
 
 const fields = 'input:not([type=checkbox], [type=radio], [type=button]), textarea, select'
 
-/**
- * Opens the command palette and the list of shortcuts when their keys or their buttons (`data-act`)
- * are pressed. Their code is loaded at the first use.
- */
+/** The code of the palette and of the list of shortcuts is loaded at the first use. */
 export function startPalette(): void {
   document.addEventListener('keydown', event => {
     const { target } = event

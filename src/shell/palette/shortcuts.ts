@@ -1,10 +1,6 @@
-/**
- * Storage key of the setting for shortcuts of a single character. The stored value is `off` if the
- * person has switched these shortcuts off.
- */
+/** `off` if the person has switched off the shortcuts of a single character (WCAG 2.1.4). */
 export const characterShortcutsStorageKey = 'vidimus:keys'
 
-/** What a keyboard shortcut opens on every page. */
 export type ShortcutTarget = 'palette' | 'help'
 
 type Press = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'isComposing'>
@@ -12,14 +8,10 @@ type Press = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'isC
 interface Place {
   isApple: boolean
   isInField: boolean
-  /** Whether shortcuts of a single character are switched on (WCAG 2.1.4). */
   hasCharacterKeys: boolean
 }
 
-/**
- * Returns what a pressed key opens: Ctrl+K (Cmd+K on Apple computers) the command palette, `?` the
- * list of shortcuts. Returns undefined for every other key.
- */
+/** Ctrl+K (Cmd+K on Apple computers) or `?`. Undefined for every other key. */
 export function shortcutTargetOf(press: Press, place: Place): ShortcutTarget | undefined {
   const { key, altKey, ctrlKey, metaKey, isComposing } = press
   if (isComposing || altKey) return undefined
@@ -29,7 +21,7 @@ export function shortcutTargetOf(press: Press, place: Place): ShortcutTarget | u
   return key === '?' && isFree ? 'help' : undefined
 }
 
-/** Returns whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
+/** Where shortcuts have Cmd instead of Ctrl. */
 export function isAppleDevice(): boolean {
   return /mac|iphone|ipad/i.test(navigator.platform)
 }

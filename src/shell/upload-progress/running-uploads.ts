@@ -2,22 +2,16 @@ import type { ReadableAtom } from 'nanostores'
 import type { DepositQueueSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, onEachPage, runInBackground, runOnce } from '../kit/page.ts'
 
-/** The progress of all uploads together. Undefined until the upload queue is loaded. */
+// undefined until the upload queue is loaded
 let $summary: ReadableAtom<DepositQueueSummary> | undefined
 
-/**
- * Returns whether closing the tab now would interrupt an upload. Paused uploads and uploads that
- * wait for a decision by the person also count.
- */
+/** Whether closing the tab now would interrupt an upload. Paused uploads count, too. */
 export function isUploading(): boolean {
   const summary = $summary?.get()
   return summary !== undefined && summary.active + summary.paused + summary.choosing > 0
 }
 
-/**
- * Returns a promise that resolves when all running uploads have ended. Call it only while
- * `isUploading()` returns true; otherwise the promise may never resolve.
- */
+/** To be called only while `isUploading()` is true; otherwise the promise may never resolve. */
 export function waitForUploads(): Promise<void> {
   return new Promise(resolve => {
     const stop = $summary?.listen(() => {
@@ -28,7 +22,6 @@ export function waitForUploads(): Promise<void> {
   })
 }
 
-/** Makes the upload queue load when the deposit page is opened for the first time. */
 export function loadQueueCodeWhenDepositPageOpens(): void {
   const watch = runOnce(loadQueue)
   onEachPage(() => {
@@ -36,10 +29,7 @@ export function loadQueueCodeWhenDepositPageOpens(): void {
   })
 }
 
-/**
- * Loads the code of the upload queue, and shows the progress of uploads. Only pages that need the
- * queue load it, because its code is as large as that of a whole page.
- */
+// only pages that need the queue load its code, which is as large as that of a whole page
 async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),

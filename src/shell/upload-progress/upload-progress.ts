@@ -6,8 +6,7 @@ import { createElement } from '../kit/elements.ts'
 import { isOnPage, onEachPage, pageLocale, shellTranslator } from '../kit/page.ts'
 
 /**
- * Shows the progress of uploads on every page except the deposit page, which has its own list. The
- * button that closes the display calls `dismiss`.
+ * On every page except the deposit page, which has its own list. The close button calls `dismiss`.
  */
 export function showUploadProgress(
   $summary: ReadableAtom<DepositQueueSummary>,

@@ -17,8 +17,7 @@ import { demoHistory, sha256Hex } from '../../../src/server/domain/demo/demo-doc
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { BlobStore } from '../../../src/server/domain/deps.ts'
-import { checkFilesJob } from '../../../src/server/jobs/check-files.ts'
-import { endIdleUploadsJob } from '../../../src/server/jobs/settle-uploads.ts'
+import { checkFilesJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { tablesOf } from '../../helpers/matrix.ts'
 

@@ -16,15 +16,8 @@ import { type ApiContext, authenticatedCaller } from './context.ts'
 import { invalidFieldError } from './refused-fields.ts'
 
 /**
- * Finds the company that a call administers and stores its id as `acting` in the call's context. A
- * path below `/company/{id}` or the header `Company` names this company. Without them, it is the
- * caller's own company. Does nothing for an endpoint that administers no company.
- *
- * Throws `not_found` if the company does not exist or the caller may not administer it. Throws
- * `invalid_input` if the header is invalid or contradicts the path, and `forbidden` if a caller
- * without the permission `admin` sends the header.
- *
- * `by` is the caller, with the permissions just read from the database.
+ * A path below `/company/{id}` or the header `Company` names the company, else it is the caller's
+ * own. `by` is the caller, with the permissions just read from the database.
  */
 export async function checkAndSetAdministeredCompany(
   c: ApiContext,
@@ -47,31 +40,20 @@ export async function checkAndSetAdministeredCompany(
   c.set('acting', await requireAdministeredCompany(c.get('deps'), by, wanted))
 }
 
-/**
- * Returns the id of the company that a call administers. Throws for an endpoint that administers no
- * company.
- */
+/** Throws for an endpoint that administers no company, like the functions below. */
 export function administeredCompanyId(c: ApiContext): CompanyId {
   const found = c.get('acting')
   if (found === undefined) throw new Error('a call that administers no company asked for one')
   return found
 }
 
-/**
- * Returns the company that a call administers, and the host for the links in mails that the call
- * sends. Throws `host_needed` if the company has no host. Throws another error for an endpoint that
- * administers no company.
- */
+/** Throws `host_needed` if the company has no host for the links in mails. */
 export async function administeredTenant(c: ApiContext): Promise<Tenant> {
   const [tenant, acting] = [c.get('tenant'), administeredCompanyId(c)]
   return acting === tenant.company_id ? tenant : getTenantOnPrimaryHost(c.get('deps'), acting)
 }
 
-/**
- * Returns the company that a call administers, with the host to name in the mails that the call
- * sends. `linksMustWork` says that people must be able to open the links in these mails, as in an
- * invitation. Throws `host_needed` if the links must work and the company has no host.
- */
+/** `linksMustWork`: people must be able to open the links in these mails, as in an invitation. */
 export async function administeredCompanyAsMailSender(
   c: ApiContext,
   linksMustWork: boolean
@@ -81,10 +63,6 @@ export async function administeredCompanyAsMailSender(
   return { company_id: acting, host: await readPrimaryOrOldestHost(c.get('deps'), acting) }
 }
 
-/**
- * Returns the caller and the id of the company that the call administers. Throws for an endpoint
- * that administers no company.
- */
 export function callerAndAdministeredCompany(c: ApiContext): {
   company_id: CompanyId
   by: AuthenticatedCaller

@@ -9,25 +9,17 @@ import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { CallPlace } from './context.ts'
 import { invalidFieldError, parseFields } from './refused-fields.ts'
 
-// The checks before every call, both of Hono's routes and of those that read Node's own request.
-
-/** The properties of a route that decide who may call it. */
 export type AccessRules = Pick<
   Endpoint,
   'access' | 'pending' | 'suspended' | 'confirmation' | 'scopes'
 >
 
 interface Caller {
-  /** Network address of the caller. Empty for a call from within the process. */
+  /** Empty for a call from within the process. */
   address: string
   place?: CallPlace | undefined
 }
 
-/**
- * Returns the person to whom a token or an API key belongs. Throws `unauthenticated`,
- * `account_disabled`, `forbidden`, `person_required` or `scope_missing` if the call is not allowed.
- * Throws `rate_limited` for too many concurrent calls or too many wrong API keys.
- */
 export async function admitCaller(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock' | 'keys' | 'settings' | 'counters'>,
   tenant: Tenant,
@@ -61,52 +53,35 @@ function requireScope({ key }: AuthenticatedCaller, { scopes }: AccessRules): vo
   throw new AppError('scope_missing', `The key needs the scope ${scopes.join(' or ')}`)
 }
 
-/** Throws `forbidden` when the person lacks the required permission. */
 export function requirePermission(person: AuthenticatedCaller, access: Endpoint['access']): void {
   if (hasAccess(person, access)) return
   throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
-/** Throws `confirmation_required` when the caller must enter the password again before the call. */
 export function requirePasswordConfirmation(person: AuthenticatedCaller, route: AccessRules): void {
   if (!route.confirmation || person.confirmed) return
   throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
 }
 
-/**
- * Throws `account_disabled`, without the reason, when the company is suspended, unless the route is
- * also open to suspended companies. For calls without a token.
- */
+/** For calls without a token, so the reason is left out. */
 export function refuseSuspendedCompany({ disabled }: Tenant, route: AccessRules): void {
   if (!disabled || route.suspended === true) return
   if (route.suspended === 'verification' && disabled.verification !== 'closed') return
   throw accountDisabledError('company', disabled)
 }
 
-/**
- * Returns whether a person has the permission that `access` requires. Operators have every
- * permission.
- */
 export function hasAccess(person: AuthenticatedCaller, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }
 
-/**
- * Returns the token of an `Authorization` header: `'Bearer x.y.z'` → `'x.y.z'`. Returns undefined
- * if there is no header. Returns `''`, which is not a valid token, if the header contains no bearer
- * token.
- */
+/** Undefined without the header, and `''`, which is no valid token, if it has no bearer token. */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
   return match?.[1] ?? ''
 }
 
-/**
- * Parses the input of a call. Throws `invalid_input` with the names of the invalid fields and the
- * rules that they break.
- */
 export function parseInput<Input extends z.ZodMiniType>(
   { input }: { input: Input },
   given: unknown
@@ -116,7 +91,7 @@ export function parseInput<Input extends z.ZodMiniType>(
   throw parsed.error
 }
 
-/** Returns the fields of a query string. Throws `invalid_input` for a field that occurs twice. */
+/** Throws `invalid_input` for a field that occurs twice. */
 export function parseQueryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
@@ -128,10 +103,6 @@ export function parseQueryFields(query: URLSearchParams): Record<string, string>
   return Object.fromEntries(values)
 }
 
-/**
- * Returns the value of the header `Idempotency-Key`, or undefined if it is absent. Throws
- * `invalid_input` for an invalid value.
- */
 export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
   throw invalidFieldError('idempotency-key', {

@@ -2,17 +2,10 @@ import { attachmentHeader } from '../../../core/http-headers/content-disposition
 import { type ApiContext, inLongRead } from './context.ts'
 import { streamWhileAllowed } from './while-allowed.ts'
 
-/**
- * How long a download waits for a place for its next chunk, in milliseconds. If there is none by
- * then, the download breaks off.
- */
+// if there is no place for the next chunk by then, the download breaks off
 const nextChunkMs = 120_000
 
-/**
- * Returns a response that downloads `chunks` as a CSV file. The name of the file is `name`,
- * followed by today's date. Throws if the first chunk cannot be read. The download breaks off when
- * the caller loses the right to it.
- */
+/** Today's date follows `name`. Throws if the first chunk cannot be read. */
 export async function csvDownload(
   c: ApiContext,
   name: string,
@@ -30,11 +23,7 @@ export async function csvDownload(
   })
 }
 
-/**
- * Returns the chunks of a CSV file as a stream of bytes. `first` has already been read from
- * `chunks`. Reads a chunk only when the client is ready for it, so that chunks do not pile up in
- * memory if the client is slow.
- */
+// reads a chunk only when the client is ready for it, so that a slow one piles up no memory
 function bytesOf(
   c: ApiContext,
   chunks: AsyncGenerator<string, void, void>,

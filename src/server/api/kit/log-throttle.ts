@@ -4,9 +4,8 @@ import type { Log } from '../../domain/deps.ts'
 const reportEveryMs = 60_000
 
 /**
- * Limits how often a frequent event is logged. The returned function must be called at each event.
- * It calls `report` at the first event, then at most once a minute. `report` gets the number of
- * events since the previous report, and the facts of the latest event.
+ * The returned function calls `report` at the first event, then at most once a minute, with the
+ * number of events since the previous report and the facts of the latest.
  */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void
@@ -24,8 +23,8 @@ export function createLogThrottle<Fact>(
 }
 
 /**
- * Returns a function that tells whether an error is a refusal for the moment and, if so, logs it
- * without its stack. An overload refuses many calls, so the log reports their number.
+ * Tells whether an error is a refusal for the moment. An overload refuses many calls, so the log
+ * reports their number.
  */
 export function createRefusalNote(log: Pick<Log, 'warn'>): (error: unknown) => boolean {
   const note = createLogThrottle((refused, reason: string) => {

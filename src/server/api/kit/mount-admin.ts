@@ -10,14 +10,10 @@ import { mountEndpoint, mountList } from './mount.ts'
 interface AdminCaller {
   company_id: CompanyId
   by: AuthenticatedCaller
-  /** The versions in the header `If-Match`. Undefined if the call accepts any version. */
+  /** Undefined if the call accepts any version. */
   version: readonly number[] | undefined
 }
 
-/**
- * Adds an endpoint that administers a company. For each call it runs `run` with the call's input,
- * the company, the caller and the expected version.
- */
 export function mountAdminEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
   endpoint: Endpoint<Input, Output>,
@@ -29,10 +25,6 @@ export function mountAdminEndpoint<Input extends z.ZodMiniType, Output extends z
   })
 }
 
-/**
- * Adds an endpoint below `/company/{id}` that returns a list of this company, such as its groups.
- * For each call it runs `run` with the id of the company and the input without `id`.
- */
 export function mountAdminList<
   Input extends z.ZodMiniType<{ id: string }>,
   Item extends z.ZodMiniType

@@ -27,25 +27,15 @@ import type { Api, ApiContext } from './context.ts'
 import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
 import { doWhileAllowed, streamWhileAllowed } from './while-allowed.ts'
 
-/** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
+/** For endpoints that set no limit of their own. */
 export const defaultMaxBodyBytes = 256 * 1024
 const maxDepth = 32
-/**
- * Maximum number of values that the JSON of a request body may contain. This is enough for a
- * thousand items of a few fields each.
- */
+// enough for a thousand items of a few fields each
 const maxValues = 10_000
-/**
- * The delay of the event loop, in milliseconds, above which the service counts as overloaded and
- * refuses calls without a token.
- */
+// beyond this delay of the event loop, calls without a token are refused
 const maxLagMs = 200
 
-/**
- * Adds an endpoint to the API. For each call it checks access, parses the input, calls `run`,
- * parses the output and sends it. Parsing the output removes fields that the contract does not
- * name, so that they never leave the server.
- */
+/** Parsing the output removes fields that the contract does not name. */
 export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
   endpoint: Endpoint<Input, Output>,
@@ -63,12 +53,8 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
   })
 }
 
-/**
- * Returns a JSON response. For a call that came through the HTTP listener, returns a `Response`
- * without a body and hands the JSON text to the listener, which writes it to the connection. A body
- * in the `Response` would be turned into a stream, which costs more than all the rest of the
- * response.
- */
+// The listener writes the text to the connection. A body in the `Response` would become a stream,
+// which costs more than all the rest of the response.
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
   if (!takeText) return c.json(output, status)
@@ -77,10 +63,7 @@ function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response
   return answer
 }
 
-/**
- * Adds an endpoint that returns a list. `run` returns one page of the list and the cursor of the
- * next page. The header `Link` of the response contains the URL of the next page (RFC 8288).
- */
+/** The header `Link` of the response has the URL of the next page (RFC 8288). */
 export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniType>(
   app: Api,
   endpoint: Endpoint<Input, z.ZodMiniArray<Item>>,
@@ -97,12 +80,7 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
   })
 }
 
-/**
- * Adds an endpoint that accepts the header `Idempotency-Key`. `run` gets the value of this header,
- * or undefined if the header is absent. `run` returns the response body and `replayed`, which is
- * true if the body is that of an earlier call with the same key. The response then has the header
- * `Idempotent-Replayed`.
- */
+/** `replayed` is true if the body is that of an earlier call with the same key. */
 export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
   endpoint: Endpoint<Input, Output>,
@@ -120,21 +98,13 @@ export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.Zo
   })
 }
 
-/**
- * Returns the versions that a header `If-Match` names, or undefined if it accepts any version
- * (`*`, or no header). Throws for a header that is no list of ETags.
- */
+// undefined for any version: `*`, or no header
 function versionsOf(ifMatch: string | undefined): number[] | undefined {
   const versions = ifMatch === undefined ? undefined : etagVersions(ifMatch)
   if (versions !== 'malformed') return versions
   throw invalidFieldError('if-match', { rule: 'format', detail: 'a version in quotes' })
 }
 
-/**
- * Returns whether the caller already has this version of `output`, according to the header
- * `If-None-Match`. The caller then gets the status 304 without a body. Also sets the header `ETag`
- * to the version of `output`.
- */
 function isUnchanged(
   c: ApiContext,
   { method, status, versioned }: Endpoint,
@@ -148,10 +118,7 @@ function isUnchanged(
   )
 }
 
-/**
- * Adds a route whose `run` returns the whole HTTP response, such as a download or an event stream.
- * For each call it first checks access and parses the input, as `mountEndpoint` does.
- */
+/** For a `run` that returns the whole HTTP response, such as a download or an event stream. */
 export function mountNonJsonEndpoint<Input extends z.ZodMiniType>(
   app: Api,
   endpoint: NonJsonEndpoint<Input>,
@@ -234,7 +201,6 @@ function query(c: ApiContext): Record<string, string> {
   return parseQueryFields(new URL(c.req.url).searchParams)
 }
 
-/** Parses the JSON object of the body. A call without a body has an empty object. */
 async function jsonBody(
   c: ApiContext,
   { maxBytes, otherBody }: Endpoint
@@ -256,11 +222,6 @@ function hasNoBody({ req, env }: ApiContext): boolean {
     : req.header('transfer-encoding') === undefined
 }
 
-/**
- * Returns the parsed JSON of the body. Throws `unsupported_media_type` if the media type is not one
- * of `types` or the body is compressed, with `advice`; `body_too_large` for more than `maxBytes` bytes, and
- * `invalid_input` for invalid JSON.
- */
 export async function readJsonBody(
   c: ApiContext,
   types: string[],
@@ -279,10 +240,6 @@ export async function readJsonBody(
   return parseJson(await (place?.outside(read) ?? read()))
 }
 
-/**
- * Parses JSON from bytes. Throws `invalid_input` if the JSON is malformed, contains too many values
- * or nests them too deeply.
- */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = textOf(bytes)
   if (isTooLarge(text)) {
@@ -321,10 +278,6 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
   }
 }
 
-/**
- * Yields the chunks of the request's body. Throws `body_too_large` when they have more than
- * `maxBytes` bytes.
- */
 export async function* readBodyChunks(
   c: ApiContext,
   maxBytes: number
@@ -343,11 +296,8 @@ export async function* readBodyChunks(
   }
 }
 
-/**
- * Returns whether a JSON text has too many levels or values. Must be called before the text is
- * parsed, because parsing a million nested brackets would exhaust the stack. The limit on values
- * exists because validating a hundred thousand items takes far longer than parsing them.
- */
+// Must run before the text is parsed: a million nested brackets would exhaust the stack, and
+// validating a hundred thousand items takes far longer than parsing them.
 function isTooLarge(text: string): boolean {
   let depth = 0
   let values = 1

@@ -6,19 +6,12 @@ import {
   type ZodIssueLike
 } from '../../../contract/kit/field-errors.ts'
 
-/**
- * Maximum number of invalid fields to name in the text `detail` of an error. The error's list
- * `fields` may be longer.
- */
+// in the text `detail`; the list `fields` may be longer
 const maxNamedFields = 5
 
-/** The default message of zod/mini. It does not say what is wrong, so a description replaces it. */
+// does not say what is wrong, so a description replaces it
 const zodDefaultMessage = 'Invalid input'
 
-/**
- * Parses an input of a call. Returns its value, or the error `invalid_input` with each invalid
- * field, the broken rule and a description.
- */
 export function parseFields<Schema extends z.ZodMiniType>(
   schema: Schema,
   given: unknown
@@ -41,7 +34,6 @@ function refusedInput(error: { issues: readonly ZodIssueLike[] }): AppError {
   })
 }
 
-/** Returns the error for one invalid field or header that a schema cannot check. */
 export function invalidFieldError(
   name: string,
   error: FieldError & { detail: string },
@@ -54,10 +46,7 @@ export function invalidFieldError(
   })
 }
 
-/**
- * Returns the error for an HTTP request whose connection broke. Nobody receives it. It is an
- * `AppError` because any other error would be logged as a failure of the service.
- */
+/** Nobody receives it. Any error but an `AppError` would be logged as a failure of the service. */
 export function interruptedRequestError(cause?: unknown): AppError {
   return invalidFieldError('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }

@@ -10,19 +10,12 @@ const exposedHeaders =
   'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
   'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
-/**
- * Returns the headers of every API response. With https, they include `Strict-Transport-Security`.
- */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
   return scheme === 'https'
     ? { ...commonApiHeaders, 'strict-transport-security': hstsHeader }
     : commonApiHeaders
 }
 
-/**
- * The headers that every API response has under http as well as https. `apiHeadersFor` adds one
- * more for https.
- */
 export const commonApiHeaders = {
   'content-security-policy': apiCsp,
   'x-content-type-options': 'nosniff',
@@ -32,9 +25,8 @@ export const commonApiHeaders = {
 }
 
 /**
- * Returns the CORS headers of an API response. They let only the pages of `host` read the response;
- * any other `origin` gets only the header `Vary`. The API uses no cookies, so the headers allow no
- * credentials.
+ * Only the pages of `host` may read the response. The API uses no cookies, so no credentials are
+ * allowed.
  */
 export function corsHeaders(
   deps: Pick<Deps, 'settings'>,
@@ -50,10 +42,7 @@ export function corsHeaders(
   }
 }
 
-/**
- * Returns the HTTP response of the API for an error. `instance` is the id of the failed HTTP
- * request, or an empty string if it has none.
- */
+/** `instance` is the id of the failed HTTP request, or an empty string. */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
@@ -62,10 +51,7 @@ export function problemResponse(error: AppError, instance: string): Response {
   return new Response(body, { status: error.status, headers })
 }
 
-/**
- * Writes the HTTP response for an error that occurs outside the Hono app, such as the error of an
- * upload, and closes the connection. Breaks the connection if a response has already begun.
- */
+/** For errors outside the Hono app. Breaks the connection if a response has already begun. */
 export async function sendProblem(
   response: ServerResponse,
   error: AppError,
@@ -86,10 +72,7 @@ export async function sendProblem(
     .end(text)
 }
 
-/**
- * Returns the error that the API sends to its caller when `error` was thrown. The result contains
- * neither stack traces nor messages of the database; these are only logged.
- */
+/** Contains neither stack traces nor messages of the database; these are only logged. */
 export function errorForCaller(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (isTemporaryDatabaseError(error)) {

@@ -2,9 +2,8 @@ import type { AppError } from '../../../contract/kit/errors.ts'
 import type { ApiContext } from './context.ts'
 
 /**
- * Returns a stream of the bytes of `body`, which is the body of a request or of a response. The
- * stream fails as soon as the caller loses the right to the call. The failure of a response closes
- * the connection, so that the client does not take a partial file for a complete one.
+ * Fails when the caller loses the right to the call. That closes the connection, so that the client
+ * does not take a partial file for a complete one.
  */
 export function streamWhileAllowed(
   c: ApiContext,
@@ -38,7 +37,7 @@ export function streamWhileAllowed(
   )
 }
 
-/** Returns the result of `work`. Throws as soon as the caller loses the right to the call. */
+/** Throws as soon as the caller loses the right to the call. */
 export async function doWhileAllowed<Result>(
   c: ApiContext,
   work: Promise<Result>

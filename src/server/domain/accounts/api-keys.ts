@@ -34,11 +34,10 @@ const dayMs = 86_400_000
 
 interface Owner {
   company_id: CompanyId
-  /** Id of the person who owns the keys. Undefined for keys that belong to the company. */
+  /** Undefined for keys that belong to the company. */
   user_id: string | undefined
 }
 
-/** Returns a page of the owner's API keys, newest first. */
 export async function listApiKeys(
   deps: Pick<Deps, 'db'>,
   { company_id, user_id, ...page }: Owner & PageInput
@@ -56,18 +55,14 @@ export async function listApiKeys(
 
 interface Creation extends z.output<typeof call.input> {
   company_id: CompanyId
-  /** The company that sends the mail about the new key. */
   sender: SendingCompany
   by: AuthenticatedCaller
   group_id?: string
 }
 
 /**
- * Creates an API key and returns it with its secret. Without `group_id`, the key belongs to the
- * person `by`. With `group_id`, the key belongs to the company and gets an account of its own in
- * that group. Deposits that a program makes with this key belong to the key's account. Throws
- * `too_many_keys` if the owner has 100 keys, `not_found` if the company has no such group, and
- * `unauthenticated` if the session of a person who creates an own key has ended since the call began.
+ * Without `group_id`, the key belongs to the person `by`. With it, the key belongs to the company
+ * and gets an account of its own in that group.
  */
 export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings' | 'signals'>,
@@ -118,11 +113,6 @@ interface Renewal extends Owner {
   expires_in_days?: number | undefined
 }
 
-/**
- * Lets an API key of a person or of the company end later, and mails this to its owner. Throws
- * `not_found` if there is no such key, and `unauthenticated` if the session of a person who renews an
- * own key has ended since the call began.
- */
 export async function renewApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, user_id, sender, by, id, expires_in_days: days = usualDays }: Renewal
@@ -153,15 +143,14 @@ export async function renewApiKey(
   })
 }
 
-/** The days before the end of a key at which its owner is told, the later notice first. */
+// the later notice first
 const noticeDays = [7, 30] as const
 
-/** Returns the notice that a key which ends after `days` days needs no more. */
+// a key that ends after `days` days needs no notice earlier than this one
 function needlessNotice(days: number): number | null {
   return noticeDays.find(notice => days <= notice) ?? null
 }
 
-/** Mails to the owners of keys that these end within 30 or 7 days. */
 export async function announceEndingKeys(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   company_id: CompanyId
@@ -193,10 +182,6 @@ export async function announceEndingKeys(
 
 const maxAdministrators = 20
 
-/**
- * Queues a mail about an API key: to the person who owns it or, for a key of the company, to its
- * administrators.
- */
 async function tellOfKey(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -221,7 +206,6 @@ async function tellOfKey(
   await queueMails(tx, deps, sender, mails)
 }
 
-/** Revokes all API keys of people, not those of the company. */
 export async function revokeApiKeysOfPeople(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -244,10 +228,6 @@ export async function revokeApiKeysOfPeople(
   signalSessionChanges(tx, deps, user_ids)
 }
 
-/**
- * Returns a page of a person's API keys to an administrator, newest first. Throws `not_found` if
- * there is no such person.
- */
 export async function listMemberApiKeys(
   deps: Pick<Deps, 'db'>,
   { company_id, user_id, ...page }: { company_id: CompanyId; user_id: string } & PageInput
@@ -260,10 +240,6 @@ export async function listMemberApiKeys(
   return listApiKeys(deps, { company_id, user_id, ...page })
 }
 
-/**
- * Revokes an API key of a person for an administrator. Throws `not_found` if there is no such
- * person or key, and `forbidden` if the caller may not change the person.
- */
 export async function deleteMemberApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, user_id, by, id }: Revocation & { user_id: string }
@@ -280,10 +256,8 @@ interface Revocation extends Owner {
 }
 
 /**
- * Revokes an API key of a person or of the company. After the commit, calls with the key are
- * refused, and its streams, downloads and uploads end. If the key belongs to the company, the key's
- * account is removed from its group, but the history keeps the account's entries. Throws
- * `not_found` if there is no such key.
+ * If the key belongs to the company, its account leaves its group, but the history keeps the
+ * account's entries.
  */
 export async function deleteApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
@@ -360,12 +334,8 @@ function toKey(row: Row): ApiKey {
   }
 }
 
-/**
- * Locks the row of the person who creates or renews an own API key. Until the transaction ends, the
- * account cannot be deleted, its password cannot be reset, and parallel calls about API keys of this
- * person wait. Throws `unauthenticated` if the account is already deleted or the caller's session
- * has ended.
- */
+// Until the transaction ends, the account cannot be deleted, its password cannot be reset, and
+// parallel calls about API keys of this person wait.
 async function lockOwner(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -381,10 +351,7 @@ async function lockOwner(
   await requireStillLive(tx, deps, by)
 }
 
-/**
- * Creates the account of a company's API key. The account belongs to no person, and nobody can sign
- * in to it.
- */
+// this account belongs to no person, and nobody can sign in to it
 async function createAccount(
   tx: Tx,
   {

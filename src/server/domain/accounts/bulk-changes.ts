@@ -25,19 +25,12 @@ import { countMembers, type MemberFilter, readNextMemberIdsAndStates } from './m
 
 type BulkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>
 
-/**
- * What a bulk change does to each person: an action, with the group or the reason that some actions
- * need.
- */
 export type BulkChange =
   | { action: 'add_to_group' | 'remove_from_group'; group_id: string }
   | { action: 'disable'; reason: DisabledReason }
   | { action: Exclude<BulkAction, 'add_to_group' | 'remove_from_group' | 'disable'> }
 
-/**
- * The people to whom a bulk change applies: those with the given ids, or those who match a filter.
- * With `cursor`, only people whose ids come after it.
- */
+/** With `cursor`, only people whose ids come after it. */
 export type BulkSelection =
   | { ids: string[] }
   | { filter: MemberFilter; cursor?: string | undefined }
@@ -50,10 +43,6 @@ interface Bulk {
   idempotencyKey: string | undefined
 }
 
-/**
- * Counts the people whom a bulk change selects, without changing them. The field `matching` of the
- * result is this number; the other fields are empty.
- */
 export async function countSelectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
@@ -63,10 +52,8 @@ export async function countSelectedPeople(
 }
 
 /**
- * Applies a bulk change in one transaction. With a filter, changes only the first 200 people after
- * the cursor. In the result, `done` lists the people who were changed, `unchanged` lists those who
- * needed no change, and `refused` lists those who cannot be changed. `next` is the cursor for the
- * following call, or null if nobody is left.
+ * With a filter, changes only the first 200 people after the cursor; `next` is the cursor for the
+ * following call.
  */
 export async function changeUsers(
   deps: BulkDeps,
@@ -108,10 +95,7 @@ async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<
   return result
 }
 
-/**
- * Returns the ids of the selected people. With a filter, returns only the first 200 ids after the
- * cursor. `next` is the cursor for the following call, or null if nobody is left.
- */
+// with a filter, the first 200 ids after the cursor
 export async function readNextPeopleIds(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -139,11 +123,7 @@ function refusalOf(
   }
 }
 
-/**
- * Applies a bulk change to the people with these `ids`. The caller must have left out everybody for
- * whom `refusalOf` returns an error. Returns the ids of the people who were changed, without those
- * who needed no change.
- */
+// `ids` are people for whom `refusalOf` returns nothing; returns those who were changed
 async function apply(
   tx: Tx,
   deps: BulkDeps,

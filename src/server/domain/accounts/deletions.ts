@@ -8,12 +8,6 @@ import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
 import { type PasswordCheckDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
 
-/**
- * Deletes the caller's account. Erases the personal data, but keeps the deposits. Throws
- * `password_wrong` if the caller does not prove that they know their password, `last_operator` if
- * the caller is the only operator who can sign in, and `last_administrator` if the caller is the
- * company's only administrator who can sign in and `company` is not the company's name.
- */
 export async function deleteOwnAccount(
   deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: PasswordProof & { company?: string | undefined }
@@ -34,12 +28,8 @@ interface Erasure {
   people: readonly { id: string; email: string; locale: string }[]
 }
 
-/**
- * Deletes the personal data of accounts: e-mail, username, public keys, sessions, API keys, group
- * memberships, mailed links, rows of imports and fields in the audit log. Keeps the accounts' rows
- * and the deposits, because the history refers to their ids. Queues a mail about the deletion to
- * each person. The caller must have locked the rows of these people.
- */
+// Keeps the accounts' rows and the deposits, because the history refers to their ids. The caller
+// must have locked the rows of these people.
 export async function eraseUsers(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -73,17 +63,12 @@ export async function eraseUsers(
   signalSessionChanges(tx, deps, ids)
 }
 
-/** Throws `last_operator` if the person is the company's only operator who can sign in. */
 async function keepAnOperator(tx: Tx, user_id: string): Promise<void> {
   if (await isOnlyOneWith(tx, ['operator'], user_id)) {
     throw new AppError('last_operator', 'The installation needs another operator first')
   }
 }
 
-/**
- * Throws `last_administrator` if nobody else who can sign in administers the company, unless the
- * caller has typed the company's name.
- */
 async function requireNameOfCompanyLeft(
   tx: Tx,
   user_id: string,

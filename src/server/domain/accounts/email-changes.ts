@@ -22,22 +22,17 @@ import {
   revokeMailedLinks
 } from './user-keys.ts'
 
-/** How long a requested change of e-mail can be confirmed, in milliseconds. */
 const waitingMs = 3_600_000
 
 interface NewEmail extends PasswordProof {
-  /** Network address of the caller. */
   address: string
-  /** In the form that `canonicalEmail` returns. */
   email: string
   public_key_jwt: string
 }
 
 /**
- * Requests a change of the caller's e-mail. Mails a confirmation link to the new e-mail and a
- * notice to the current one. `public_key_jwt` must contain a new public key, because the key pair
- * is derived from the e-mail and the password. The current e-mail and public key stay valid until
- * the new e-mail is confirmed.
+ * `public_key_jwt` must contain a new public key, because the key pair is derived from the e-mail
+ * and the password.
  */
 export async function requestEmailChange(
   deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
@@ -79,10 +74,8 @@ export async function requestEmailChange(
 }
 
 /**
- * Confirms a change of e-mail with the token of a mailed link: replaces the person's e-mail and
- * public key, and ends their other sessions. Throws `mail_token_invalid` if the change has expired,
- * if another account has got the new e-mail, or if `person` has not requested the change. So a
- * stranger who gets the link because of a typing error cannot confirm the change.
+ * Throws `mail_token_invalid` also if `person` has not requested the change, so a stranger who gets
+ * the link because of a typing error cannot confirm it.
  */
 export async function confirmEmailChange(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,

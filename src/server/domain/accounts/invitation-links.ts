@@ -14,10 +14,8 @@ import {
 } from './member-row-locks.ts'
 
 /**
- * Creates invitation links for the administrator to pass on. With a filter, creates links only for
- * the first 200 people after the cursor. Leaves out everybody who is not invited or whom the caller
- * may not change. Throws `forbidden` if a mail server is configured, because the service then mails
- * the links itself.
+ * Leaves out everybody who is not invited or whom the caller may not change. Throws `forbidden` if
+ * a mail server is configured, because the service then mails the links itself.
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
@@ -47,11 +45,6 @@ export async function createInvitationLinks(
   })
 }
 
-/**
- * Adds `state: 'invited'` to a filter that names no state, because only invited people get links.
- * Returns a selection by ids unchanged. Throws `not_found` if the filter names an import that the
- * company does not have.
- */
 async function narrowed(tx: Tx, people: BulkSelection): Promise<BulkSelection> {
   if ('ids' in people) return people
   const { filter } = people

@@ -22,7 +22,6 @@ import {
 interface Invitation {
   tenant: Tenant
   by: AuthenticatedCaller
-  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string | undefined
   locale: 'en' | 'fr' | undefined
@@ -31,26 +30,17 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/**
- * The response to a call that invites a person, or that mails a new link to a person or a sign-up.
- * `id` is the id of the person or the sign-up.
- */
 export interface InvitationResult {
   id: string
   /**
-   * The link, for the administrator to pass on. Absent if a mail server is configured, or if the
-   * call repeats an earlier call with the same idempotency key.
+   * Absent if a mail server is configured, or if the call repeats one with the same idempotency
+   * key.
    */
   link?: string
-  /** When the link will be mailed, if a limit on mails delays it. Otherwise absent. */
+  /** When the link will be mailed, if a limit on mails delays it. */
   queued_until?: string
 }
 
-/**
- * Creates a person without a password and queues a mail with a link to choose one. If no mail
- * server is configured, the result contains the link. Throws `email_taken` if the e-mail has an
- * account, and `not_found` for a group that the company does not have.
- */
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, idempotencyKey: key, ...fields }: Invitation
@@ -74,11 +64,7 @@ interface InvitedPerson {
   permissions?: string[]
 }
 
-/**
- * Adds a person without a password to the transaction's company, and returns the person's id. Does
- * not queue the invitation mail; `queueFirstInvitation` does that. Throws `email_taken` if the
- * e-mail has an account, and `not_found` for a group that the company does not have.
- */
+/** Queues no invitation mail; `queueFirstInvitation` does that after it. */
 export async function insertInvitedPerson(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,
@@ -99,10 +85,6 @@ export async function insertInvitedPerson(
   return id
 }
 
-/**
- * Queues the first invitation mail to a person whom `insertInvitedPerson` has added. If no mail
- * server is configured, the result contains the link.
- */
 export async function queueFirstInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, id }: { tenant: Tenant; id: string }
@@ -111,9 +93,8 @@ export async function queueFirstInvitation(
 }
 
 /**
- * Queues the first invitation mail to everybody who was invited while the company had no host. The
- * mails link to `host`. People whom an import has added without an invitation get no mail. Does
- * nothing if `host` is a wildcard, because no link can lead to it.
+ * Mails the first invitation to everybody who was invited while the company had no host, with links
+ * to `host`. No link can lead to a wildcard, so nothing happens for one.
  */
 export async function queueWaitingInvitations(
   tx: Tx,
@@ -131,10 +112,7 @@ export async function queueWaitingInvitations(
   await queueInvitations(tx, deps, { company_id: tx.companyId, host }, people)
 }
 
-/**
- * Mails the first invitation to every invited person of the company who has not got it yet. The
- * mails link to the company's primary host. Does nothing while there is no primary host.
- */
+/** Does nothing while the company has no primary host. */
 export async function sendWaitingInvitations(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   company_id: CompanyId
@@ -156,13 +134,6 @@ async function sendNow(
   return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, invited)) }
 }
 
-/**
- * Mails a new invitation link to a person who has no password yet. If no mail server is configured,
- * the result contains the link. Throws `confirmation_required` if the result would contain the link
- * of an invited administrator and the caller has not entered their own password in the last five
- * minutes, because whoever has this link becomes an administrator. Throws `already_active` if the
- * person has a password, and `person_disabled` if the person is disabled.
- */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, id }: { tenant: Tenant; by: AuthenticatedCaller; id: string }
@@ -181,10 +152,6 @@ export async function resendInvitation(
   })
 }
 
-/**
- * Throws `already_active` if the person has a password already, and `person_disabled` if the person
- * is disabled.
- */
 export function requireInvitable({ state }: Pick<MemberWithLockedRow, 'state'>): void {
   if (state === 'disabled') throw new AppError('person_disabled', 'Enable the person first')
   if (state === 'active') {
@@ -192,12 +159,7 @@ export function requireInvitable({ state }: Pick<MemberWithLockedRow, 'state'>):
   }
 }
 
-/**
- * Queues a new invitation mail for each of `members`, except for people whose invitation is already
- * scheduled for later. The caller must have checked each member with `requireInvitable`. Returns an
- * item for each member, in the given order. `queued_until` is the time when the mail will be sent.
- * It is absent if no limit delays the mail.
- */
+// the caller must have checked each member with `requireInvitable`
 export async function queueInvitationsAgain(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
@@ -222,10 +184,6 @@ interface Activation extends PublicKeyWithMailToken {
   locale?: 'en' | 'fr' | undefined
 }
 
-/**
- * Activates the account of an invited person, so that they can sign in. Stores the person's public
- * key and the username that they chose.
- */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   { tenant, token, username, locale, public_key_jwt }: Activation
@@ -255,11 +213,7 @@ type Invitee = Pick<MemberWithLockedRow, 'id' | 'email' | 'locale'>
 
 type Queued = Pick<InvitationResult, 'queued_until'>
 
-/**
- * Queues invitation mails, except to people whose invitation is already scheduled for later.
- * Returns an item for each person, in the order of `invitees`: the time at which the mail will be
- * sent, or an empty object if it is sent now.
- */
+// returns an item for each of `invitees`; people whose invitation is scheduled already get no mail
 async function queueInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
@@ -293,12 +247,8 @@ async function linkWithoutMail(
   return links[0] === undefined ? {} : { link: links[0] }
 }
 
-/**
- * Creates invitation links for an administrator to pass on, in the order of `invitees`. `until` is
- * the time when the links expire. The links lead to the tenant's host. If that host belongs to a
- * wildcard domain, they lead to the company's primary host instead, because anybody can invent a
- * host below a wildcard domain.
- */
+// The links lead to the tenant's host, or to the primary host if the tenant's host belongs to a
+// wildcard domain: anybody can invent a host below one.
 export async function createLinksToPassOn(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
@@ -330,12 +280,8 @@ interface Reservation {
   isNew: boolean
 }
 
-/**
- * Reserves a time for mailing an invitation to each of `emails`: now, or as soon as the limits for
- * each e-mail and for the company allow. If an invitation to an e-mail is already queued, returns
- * the time of that invitation, with `isNew` false. Returns the reservations in the order of
- * `emails`, which must not contain an e-mail twice.
- */
+// Returns, in the order of `emails` (each once), now or the first time that the limits for each
+// e-mail and for the company allow.
 export async function reserveInvitationTimes(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
@@ -382,10 +328,7 @@ export async function reserveInvitationTimes(
   return reservations
 }
 
-/**
- * Deletes the future times that are reserved for invitation mails to `emails`. Keeps past times,
- * because they count toward the limits on mails.
- */
+// past times stay, because they count toward the limits
 export async function releaseInvitationTimes(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -397,11 +340,7 @@ export async function releaseInvitationTimes(
       and recipient = any (${recipients}::bytea[]) and due_at > ${deps.clock()}`.execute(tx)
 }
 
-/**
- * Returns the past and future times of the invitations to each of `recipients`, in milliseconds,
- * latest first. `recipients` are pseudonyms of e-mails. The keys of the map are these pseudonyms in
- * hex.
- */
+// latest first, by the recipient in hex
 async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
   const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`
     select recipient, due_at from invitation
@@ -415,7 +354,6 @@ async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, numbe
   return times
 }
 
-/** Returns the pseudonym that stands for an e-mail in the table `invitation`. */
 function recipientOf(tx: Tx, deps: Pick<Deps, 'keys'>, email: string): Buffer {
   return deps.keys.mac('pseudonym', JSON.stringify(['invitation', tx.companyId, email]))
 }

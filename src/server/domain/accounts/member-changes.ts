@@ -39,14 +39,9 @@ type Versioned = MemberCall & ExpectedVersion
 interface Update extends Versioned {
   username?: string | undefined
   locale?: 'en' | 'fr' | undefined
-  /** Ids of all groups of the person after the change. */
   group_ids?: string[] | undefined
 }
 
-/**
- * Changes the name, the language or the groups of a person. Undefined fields keep their values.
- * Throws `changed_meanwhile` if `version` is not the present version.
- */
 export async function updateMember(
   deps: ChangeDeps,
   { company_id, by, id, version, group_ids, ...given }: Update
@@ -92,12 +87,6 @@ async function replaceGroups(
   }
 }
 
-/**
- * Replaces the permissions of a person. Throws `forbidden` if a caller who is not an operator
- * grants or removes the permission `operator`, or if an operator grants it to a person of another
- * company than their own. Throws `not_oneself` if callers remove a permission from themselves, so
- * that a company never loses its last administrator.
- */
 export async function setPermissions(
   deps: ChangeDeps,
   { company_id, by, id, version, permissions }: Versioned & { permissions: Permission[] }
@@ -131,7 +120,6 @@ export async function setPermissions(
   })
 }
 
-/** Deletes a person, or the sign-up of a person who waits for confirmation. */
 export async function deleteMember(
   deps: ChangeDeps,
   { sender, by, id, version }: Omit<Versioned, 'company_id'> & { sender: SendingCompany }
@@ -144,10 +132,6 @@ export async function deleteMember(
   })
 }
 
-/**
- * Disables a person. Their calls then fail with `account_disabled` and `reason`, and their event
- * streams end.
- */
 export async function disableUser(
   deps: ChangeDeps,
   { company_id, by, id, reason }: MemberCall & { reason: DisabledReason }
@@ -157,12 +141,10 @@ export async function disableUser(
   )
 }
 
-/** Enables a disabled person. Their earlier sessions stay ended, so they must sign in again. */
 export async function enableUser(deps: ChangeDeps, call: MemberCall): Promise<void> {
   await changeOne(deps, call, (tx, one) => enableMembers(tx, deps, one))
 }
 
-/** Ends all sessions of a person and closes their event streams. Can also revoke their API keys. */
 export async function signOutUser(
   deps: ChangeDeps,
   { revoke_api_keys, ...call }: MemberCall & { revoke_api_keys?: boolean | undefined }
@@ -188,10 +170,7 @@ interface Targets {
   members: readonly MemberWithLockedRow[]
 }
 
-/**
- * Throws `not_oneself` if `id` is the id of the caller `by`, because callers must not lock
- * themselves out.
- */
+// callers must not lock themselves out
 export function requireNotOneself(by: AuthenticatedCaller, id: string): void {
   if (id === by.id) throw new AppError('not_oneself', 'Nobody does this to themselves here')
 }
@@ -203,11 +182,8 @@ interface Erasures {
   ids: readonly string[]
 }
 
-/**
- * Deletes people and sign-ups in the transaction `tx`. Returns the ids of the deleted people and
- * sign-ups. Sign-ups that a parallel call has confirmed or deleted are left out. Throws
- * `not_oneself` if the caller is one of the people.
- */
+// returns the ids of what was deleted, without sign-ups that a parallel call has confirmed or
+// deleted
 export async function deleteMembers(
   tx: Tx,
   deps: ChangeDeps,
@@ -222,11 +198,6 @@ export async function deleteMembers(
   return [...dropped, ...members.map(({ id }) => id)]
 }
 
-/**
- * Disables people in the transaction `tx`. Returns the ids of the people who were changed. Does not
- * change people who are already disabled for the same reason. Throws `not_oneself` if the caller is
- * one of the people.
- */
 export async function disableMembers(
   tx: Tx,
   deps: ChangeDeps,
@@ -245,10 +216,6 @@ export async function disableMembers(
   return ids
 }
 
-/**
- * Enables the people `members`. Runs in the transaction `tx`. Returns the ids of those who were
- * disabled until now.
- */
 export async function enableMembers(
   tx: Tx,
   deps: ChangeDeps,
@@ -265,10 +232,6 @@ export async function enableMembers(
   return ids
 }
 
-/**
- * Ends all sessions of the people `members`. Runs in the transaction `tx`. Throws `not_oneself` if
- * the caller is one of these people.
- */
 export async function signOutMembers(
   tx: Tx,
   deps: ChangeDeps,
@@ -288,7 +251,6 @@ interface Columns {
   tokens_valid_after?: Date
 }
 
-/** Sets the given columns of people and increments the version of each person. */
 export async function updateMemberRowsAndVersions(
   tx: Tx,
   ids: readonly string[],

@@ -6,7 +6,6 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
-/** A person whose row is locked until the transaction ends. */
 export interface MemberWithLockedRow {
   id: string
   version: number
@@ -18,26 +17,20 @@ export interface MemberWithLockedRow {
   permissions: string[]
 }
 
-/** The people whose rows `lockMemberRows` has locked, and whether the caller is an operator. */
 export interface MembersWithLockedRows {
-  /** Whether the caller is an operator. */
   isOperator: boolean
   /**
-   * Returns the locked person with this id. Throws `not_found` if there is no such person, and
-   * `email_unconfirmed` if the id belongs to a sign-up that waits for confirmation. Throws
-   * `forbidden` if the person is an operator and the caller is not.
+   * Throws `not_found`, `email_unconfirmed` for a sign-up that waits for confirmation, and
+   * `forbidden` for an operator if the caller is none.
    */
   get(id: string): MemberWithLockedRow
   /** Returns whether `id` belongs to a sign-up that waits for confirmation. */
   isWaiting(id: string): boolean
 }
 
-/**
- * Locks the rows of the people whom the caller is about to change, and the caller's own row, until
- * the transaction ends. Locks them in the order of their ids, so that two administrators who change
- * each other cannot deadlock. Throws `forbidden` if the caller has been disabled or has lost all
- * permissions since the start of the call.
- */
+// Also locks the caller's own row, and all in the order of their ids, so that two administrators
+// who change each other cannot deadlock. Throws `forbidden` if the caller has been disabled or has
+// lost all permissions since the start of the call.
 export async function lockMemberRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -75,11 +68,6 @@ export async function lockMemberRows(
   }
 }
 
-/**
- * Locks the row of one person whom the caller is about to change, and returns the person. Throws
- * `not_found` if there is no such person, `email_unconfirmed` for a sign-up that waits for
- * confirmation, and `forbidden` if the caller may not change the person.
- */
 export async function lockMemberRow(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -101,10 +89,7 @@ async function findWaiting(
   return rows.map(({ id }) => id)
 }
 
-/**
- * Returns the SQL condition that a row of `signup` still waits for confirmation: it has not
- * expired, and no account has its e-mail.
- */
+// not expired, and without an account that has the same e-mail
 export function waitingSignUpCondition({ clock }: Pick<Deps, 'clock'>) {
   return sql<boolean>`signup.expires_at > ${clock()}::timestamptz and not exists (
     select from "user" where "user".company_id = signup.company_id and "user".email = signup.email

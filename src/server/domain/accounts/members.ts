@@ -14,13 +14,13 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { readGroupsById, requireGroup } from '../companies/groups.ts'
+import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readUsageOfPersonAndGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
 import { type AuthenticatedCaller, readPersonSessions } from '../sessions/sessions.ts'
 import { waitingSignUpCondition } from './member-row-locks.ts'
 
-/** Selects people of a company: those who match every field that is set. */
 export interface MemberFilter {
   q?: string | undefined
   state?: MemberState | undefined
@@ -28,16 +28,9 @@ export interface MemberFilter {
   permission?: Permission | undefined
   /** Selects the people whom the import with this id has created. */
   import?: string | undefined
-  /**
-   * Selects the person with this e-mail, which must be in the form that `canonicalEmail` returns.
-   */
   email?: string | undefined
 }
 
-/**
- * Returns a page of the company's people who match the filter. Throws `not_found` if the filter
- * names a group that the company does not have.
- */
 export async function listUsers(
   deps: Pick<Deps, 'db' | 'clock'>,
   {
@@ -62,7 +55,6 @@ export async function listUsers(
   })
 }
 
-/** Returns a person of the company. Throws `not_found` if there is no such person. */
 export async function getMember(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -70,7 +62,6 @@ export async function getMember(
   return inCompany(deps.db, company_id, tx => readMember(tx, deps, id))
 }
 
-/** Reads one person of the company. Throws `not_found` if there is no such person. */
 export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise<Member> {
   const { items } = await readMergedPage(tx, peopleOf(tx, deps, {}), orders, { limit: 1 }, rows =>
     matching(tx, rows, { q: id })
@@ -80,10 +71,6 @@ export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string):
   return member
 }
 
-/**
- * Returns the active sessions of a person, at most 100, most recently used first. Throws
- * `not_found` if there is no such person.
- */
 export async function listUserSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, by, id }: { company_id: CompanyId; by: AuthenticatedCaller; id: string }
@@ -95,11 +82,6 @@ export async function listUserSessions(
   })
 }
 
-/**
- * Returns the usage and limits of a person's groups: `groups` has an entry for each group, and
- * `total` is the sum. In each entry and in `total`, `own` is the part that this person has used.
- * Throws `not_found` if there is no such person.
- */
 export async function getUserUsage(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -115,10 +97,21 @@ export async function getUserUsage(
   })
 }
 
-/**
- * Returns the number of people who have one of the given ids or who match the given filter. Throws
- * `not_found` if the filter names a group that the company does not have.
- */
+export function exportMembers(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, ...filter }: MemberFilter & { company_id: CompanyId }
+): AsyncGenerator<string, void, void> {
+  return exportCsv(deps, {
+    company_id,
+    columns: exportColumns,
+    async readPage(tx, { limit, cursor }) {
+      const { people, next } = await readNextMemberIdsAndStates(tx, deps, { filter, cursor }, limit)
+      return { items: await readMembers(tx, people), next }
+    },
+    toRows: members => members
+  })
+}
+
 export async function countMembers(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -138,10 +131,7 @@ export async function countMembers(
   return sum
 }
 
-/**
- * Returns at most `limit` people who match the filter and whose ids come after `cursor`, in the
- * order of the ids. `next` is the cursor for the following people, or null if there are none.
- */
+// `next` is the cursor for the following people, or null if there are none
 export async function readNextMemberIdsAndStates(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -171,7 +161,7 @@ const orders = {
   usual: 'name'
 } as const
 
-/** A query of people. Its rows are either accounts or sign-ups that wait for confirmation. */
+// rows are accounts, or sign-ups that wait for confirmation
 type People = SelectQueryBuilder<Database & { person: PersonRow }, 'person', object>
 
 interface PersonRow {
@@ -184,11 +174,7 @@ interface PersonRow {
   state: MemberState
 }
 
-/**
- * Returns the queries that together select everybody who could match the filter: a query of
- * accounts, a query of sign-ups, or both. Does not apply the filter; `matching` does. A filter by
- * group or permission needs only accounts, because sign-ups have neither.
- */
+// a filter by group or permission needs only accounts, because sign-ups have neither
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter
   const accounts = tx.selectFrom(({ selectFrom }) =>
@@ -215,11 +201,9 @@ function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): Peop
   return [accounts, signUps]
 }
 
-/**
- * Returns the SQL condition that a person has a permission. Its subquery makes PostgreSQL first
- * look up the few people with permissions in an index. Otherwise PostgreSQL would read everybody,
- * because under row-level security it has no statistics about permissions.
- */
+// The subquery makes PostgreSQL first look up the few people with permissions in an index.
+// Otherwise it would read everybody, because under row-level security it has no statistics about
+// permissions.
 function permissionCondition(tx: Tx, permission: Permission) {
   return sql<boolean>`person.id in (
     select id from "user" where company_id = ${tx.companyId} and deleted_at is null
@@ -227,11 +211,8 @@ function permissionCondition(tx: Tx, permission: Permission) {
   )`
 }
 
-/**
- * Returns the SQL condition that a person was created by the import `importId`. The condition is a
- * subquery that runs once. A join would be slow right after an import: PostgreSQL has no statistics
- * on the new rows yet and would scan the whole import for each person.
- */
+// A subquery that runs once. A join would be slow right after an import: PostgreSQL has no
+// statistics on the new rows yet and would scan the whole import for each person.
 function createdByImportCondition(tx: Tx, importId: string) {
   return sql<boolean>`person.id = any (array(
     select user_id from import_row
@@ -244,11 +225,8 @@ interface Found {
   state: MemberState
 }
 
-/**
- * Adds the conditions of the filter to a query of people, and selects the ids and states. Most
- * conditions use only columns of the indexes on people, so that PostgreSQL can filter without
- * reading the rows.
- */
+// Most conditions use only columns of the indexes on people, so that PostgreSQL can filter without
+// reading the rows.
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter
   const id = Id.safeParse(q?.trim()).data
@@ -265,8 +243,7 @@ function matching(tx: Tx, people: People, filter: MemberFilter) {
     .where('group_user.group_id', '=', group)
 }
 
-/** Reads the data of people whom a query has found. Returns them in the same order. */
-export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
+async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
   const idsOf = (isWaiting: boolean) =>
     found.flatMap(({ id, state }) => ((state === 'waiting') === isWaiting ? [id] : []))
   const accounts = await readAccounts(tx, idsOf(false))
@@ -317,4 +294,18 @@ async function readSignUps(tx: Tx, ids: readonly string[]): Promise<Member[]> {
     created: created_at.toISOString(),
     last_seen: null
   }))
+}
+
+const exportColumns: Record<string, (member: Member) => string | undefined> = {
+  id: ({ id }) => id,
+  email: ({ email }) => email,
+  username: ({ username }) => username,
+  locale: ({ locale }) => locale,
+  groups: ({ groups }) => groups.map(({ name }) => name).join('; '),
+  state: ({ state }) => state,
+  disabled_reason: ({ disabled }) => disabled?.reason,
+  disabled_since: ({ disabled }) => disabled?.since,
+  permissions: ({ permissions }) => permissions.join('; '),
+  created: ({ created }) => created,
+  last_seen: ({ last_seen }) => last_seen ?? undefined
 }

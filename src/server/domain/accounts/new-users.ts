@@ -11,34 +11,21 @@ interface NewUser {
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
-  /**
-   * Id of the sign-up that becomes this person. The person gets the same id. Undefined if there was
-   * no sign-up.
-   */
+  /** The id of the sign-up that becomes this person. */
   id?: string
   permissions?: string[]
-  /**
-   * The person's public key, in plain form or encrypted. Undefined for an invited person, who has
-   * no password yet.
-   */
+  /** Undefined for an invited person, who has no password yet. */
   key:
     | Pick<PublicKeyPayload, 'kdf' | 'jwk'>
     | ReturnType<typeof createEncryptedPublicKeyColumns>
     | undefined
-  /** Whether the person was invited. The caller must then queue the invitation mail itself. */
+  /** The caller must then queue the invitation mail itself. */
   isInvited?: boolean
-  /**
-   * Ids of the person's groups. The caller must have locked the rows of these groups. Undefined
-   * stands for the company's default group.
-   */
+  /** The caller must have locked these groups. Undefined stands for the company's default group. */
   group_ids?: string[] | undefined
 }
 
-/**
- * Adds a person to the company and to their groups. Returns the person's id, or undefined if the
- * e-mail already has an account. Throws `too_many_people` if the company has as many people as it
- * may have.
- */
+/** Returns undefined if the e-mail already has an account. */
 export async function addUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,

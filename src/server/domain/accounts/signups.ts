@@ -43,27 +43,19 @@ import { addUser } from './new-users.ts'
 import { lockPersonRow } from './user-keys.ts'
 
 const dayMs = 24 * 3_600_000
-/** How long a sign-up can be confirmed if a mail server sends the link, in milliseconds. */
 const mailedMs = dayMs
-/**
- * How long a sign-up can be confirmed without a mail server, in milliseconds. This is longer than
- * `mailedMs`, because an administrator has to pass the link on.
- */
+// longer, because an administrator has to pass the link on
 const unmailedMs = 30 * dayMs
 
 interface NewSignUp {
   tenant: Tenant
-  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
 }
 
-/**
- * Stores a sign-up until its e-mail is confirmed, and queues the mail with the link. Does not look
- * up whether the e-mail already has an account, so the response time cannot reveal this. If the
- * company then has more than 10,000 sign-ups, deletes the oldest.
- */
+// Does not look up whether the e-mail already has an account, so the response time cannot reveal
+// it.
 export async function insertSignUpAndQueueMail(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
@@ -109,10 +101,6 @@ async function deleteOldestSignUps(tx: Tx, deps: Pick<Deps, 'clock' | 'signals'>
   if (rows.length > 0) await deleteSignUps(tx, deps, { ids: rows.map(({ id }) => id) })
 }
 
-/**
- * Mails a new confirmation link to the caller. Does nothing if the caller's e-mail is already
- * confirmed.
- */
 export async function resendOwnVerifyLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, person, address }: { tenant: Tenant; person: AuthenticatedCaller; address: string }
@@ -130,21 +118,16 @@ export async function resendOwnVerifyLink(
 
 interface Confirmation {
   tenant: Tenant
-  /** The person who is signed in to the browser that opened the link. Undefined if nobody is. */
+  /** The person who is signed in to the browser that opened the link. */
   person: AuthenticatedCaller | undefined
   token: string
-  /**
-   * The username and public key of a person who opens the link in a different browser than the one
-   * in which they signed up. Undefined in the browser of the sign-up.
-   */
+  /** Undefined in the browser of the sign-up; any other browser chooses anew. */
   chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
- * Confirms the e-mail of a sign-up and turns the sign-up into a person. The caller must have the
- * session of the sign-up, or must send a new public key and username (`chosen`). Otherwise throws
- * `proof_required`. This keeps the owner of an e-mail from confirming an account whose password
- * somebody else has chosen.
+ * Without the session of the sign-up and without `chosen` it throws `proof_required`, so that the
+ * owner of an e-mail cannot confirm an account whose password somebody else has chosen.
  */
 export async function confirmSignUpEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'settings'>,
@@ -191,10 +174,6 @@ export async function confirmSignUpEmail(
   })
 }
 
-/**
- * A sign-up whose e-mail is not confirmed yet, as the command line shows it. `since` is the time of
- * the sign-up, and `until` is the time when it expires.
- */
 export interface UnconfirmedSignUp {
   email: string
   username: string
@@ -202,16 +181,12 @@ export interface UnconfirmedSignUp {
   since: Date
   until: Date
   /**
-   * A link that confirms the sign-up and works once. A person who opens it outside the browser of
-   * the sign-up must choose a new password.
+   * Works once. A person who opens it outside the browser of the sign-up must choose a new
+   * password.
    */
   link: string
 }
 
-/**
- * Returns all sign-ups that wait for confirmation, of all companies, each with a newly created
- * link.
- */
 export async function listUnconfirmedSignUpsWithNewLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
 ): Promise<UnconfirmedSignUp[]> {
@@ -251,10 +226,7 @@ async function waitingIn(
   return waiting
 }
 
-/**
- * Returns a new link that confirms the sign-up. The link leads to the host where the person signed
- * up or, if that host is not known, to the company's primary host.
- */
+// leads to the host where the person signed up or, if that is not known, to the primary host
 async function createVerifyLink(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
@@ -265,11 +237,6 @@ async function createVerifyLink(
   return buildMailLink(origin, localizedLinkPath(locale, 'verify-account'), { token, email })
 }
 
-/**
- * Mails a new confirmation link to a person whose sign-up waits for confirmation. If no mail server
- * is configured, the result contains the link, which the administrator must pass on. Throws
- * `not_waiting` for a person who has an account already.
- */
 export async function resendVerifyLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, id }: { tenant: Tenant; by: AuthenticatedCaller; id: string }
@@ -298,10 +265,6 @@ export async function resendVerifyLink(
   })
 }
 
-/**
- * Deletes the sign-ups that have the given e-mail or one of the given ids. Ends their sessions and
- * deletes their unused mailed links. Returns the ids of the deleted sign-ups.
- */
 export async function deleteSignUps(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

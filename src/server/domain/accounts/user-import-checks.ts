@@ -5,13 +5,9 @@ import type { StoredUserImportOptions } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
-/**
- * Checks the rows with the given `numbers` in an import of people, and changes no person. Stores
- * the verdict of each row: new, changed, unchanged or refused. A skipped row stays skipped. Also
- * stores in each row the person's id and the groups that the person will join. Stores the person's
- * present username and language too, so that an undo can restore them. A trigger leaves rows for
- * which nothing changes as they are, so that repeated checks do not fill the disk.
- */
+// Stores in each row its verdict, the person's id and the groups to join, and the person's present
+// username and language for an undo. A trigger leaves rows for which nothing changes as they are,
+// so that repeated checks do not fill the disk.
 export async function checkUserImportRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -111,12 +107,8 @@ export async function checkUserImportRows(
      where ${which}`.execute(tx)
 }
 
-/**
- * Returns the numbers of the rows with one of `emails` that must be checked again. Of several rows
- * with the same e-mail, all but the first are duplicates, and they store the number of the first.
- * A skipped row does not count as the first. A row must be checked again if what it stores is no
- * longer true, for example because the first row has been skipped.
- */
+// Of several rows with the same e-mail, all but the first that is not skipped are duplicates, and
+// they store its number. Returns the rows whose stored number is no longer true.
 export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx
   const { rows } = await sql<{ number: number }>`
@@ -130,11 +122,8 @@ export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): P
   return rows.map(({ number }) => number)
 }
 
-/**
- * Returns SQL that selects one JSON object. The object maps each of `emails` to the number of the
- * first row that has this e-mail and is not skipped. The SQL reads each row once, even if many rows
- * have the same e-mail.
- */
+// One JSON object with the first row of each e-mail that is not skipped. It reads each row once,
+// even if many rows have the same e-mail.
 function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
   return sql`
     select coalesce(jsonb_object_agg(email, number), '{}') as numbers
@@ -143,20 +132,12 @@ function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown
              group by email) first_row`
 }
 
-/**
- * SQL for the number of the first row with the same e-mail as the current row. Null if no row
- * before the current one has this e-mail. Skipped rows do not count. The statement must define
- * `first` with `firstRowsSql`.
- */
+// null if no earlier row has this e-mail; the statement must define `first` with `firstRowsSql`
 const earlierRowSql = sql`nullif(least(
   ((select numbers from first) ->> import_row.email)::integer, import_row.number
 ), import_row.number)`
 
-/**
- * Returns the SQL condition that a row of the import has one of `emails`. It compares `import_id`
- * with `is not distinct from` on purpose, so that PostgreSQL searches the rows by e-mail and not by
- * import.
- */
+// `is not distinct from` on purpose: PostgreSQL then searches the rows by e-mail and not by import
 function hasEmailSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
   return sql`company_id = ${company_id} and email = any (${emails})
     and import_id is not distinct from ${id}::uuid`

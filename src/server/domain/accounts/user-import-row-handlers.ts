@@ -13,7 +13,6 @@ import { queueMails } from '../mail/mail-queue.ts'
 import { releaseInvitationTimes, reserveInvitationTimes } from './invitations.ts'
 import { checkUserImportRows } from './user-import-checks.ts'
 
-/** What the import job does with rows that describe people. */
 export const userImportRowHandlers: ImportRowHandlers = {
   async checkRows(tx, deps, work, { from, to }) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
@@ -62,10 +61,7 @@ async function neededGroups(
   return rows.map(row => row.id)
 }
 
-/**
- * Returns whether all groups with these ids exist. Until the transaction ends, nobody can delete
- * them.
- */
+// until the transaction ends, nobody can delete these groups
 async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     select id from "group" where company_id = ${tx.companyId} and id = any (${ids}::uuid[])
@@ -76,11 +72,7 @@ async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
 // Below, `(… in (…)) is true` makes PostgreSQL look ids up in a hash table. Without `is true` it
 // would compare each row of a slice with each other one, because a run forbids joins by hash.
 
-/**
- * Creates a person for each row with the verdict `new` whose number is in the slice. Returns the
- * numbers of the rows for which no person was created, because another call has created an account
- * with the same e-mail since the import was checked.
- */
+// Returns the numbers of the rows whose e-mail has got an account since the import was checked.
 async function createPeople(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -115,11 +107,8 @@ async function createPeople(
   return rows.map(({ number }) => number)
 }
 
-/**
- * Changes the people of those rows of a slice that have the verdict `changed`. Returns the numbers
- * of the rows that could not be applied, because their people have been changed, disabled or
- * deleted since the import was checked.
- */
+// Returns the numbers of the rows whose people have been changed, disabled or deleted since the
+// import was checked.
 async function changePeople(
   tx: Tx,
   { id }: ImportInProgress,
@@ -203,10 +192,8 @@ async function withdrawInvitations(
   }
 }
 
-/**
- * Yields, in batches, the people whom a run has created. If the run is being undone, omits the
- * people whom the undo does not remove, such as those whose account is activated.
- */
+// while a run is being undone, without the people who stay, such as those whose account is
+// activated
 async function* createdPeople(
   tx: Tx,
   { id, options }: ImportInProgress
@@ -224,12 +211,8 @@ async function* createdPeople(
   }
 }
 
-/**
- * Returns a SHA-256 hash in hex that identifies the people whom a run has created or changed. The
- * hashed text contains for each person `n` (new) or `c` (changed) and the id. It contains no
- * e-mails, because somebody could guess them from the hash. The hash stays in the audit log after
- * the rows are erased.
- */
+// Identifies the people whom a run has created or changed in the audit log, also after the rows are
+// erased. It hashes no e-mails, because somebody could guess them.
 async function digestOf(tx: Tx, { id }: ImportInProgress): Promise<string> {
   const { rows } = await sql<{ digest: string | null }>`
     select encode(sha256(convert_to(
@@ -265,10 +248,7 @@ async function countApplied(
   return rows[0] ?? { created: 0, changed: 0 }
 }
 
-/**
- * Locks the people of a slice of rows until the transaction ends, so that nobody activates or
- * changes them while the slice is undone.
- */
+// so that nobody activates or changes these people while the slice is undone
 async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSlice): Promise<void> {
   await sql`
     select count(*) from (
@@ -282,11 +262,7 @@ async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSli
     ) locked`.execute(tx)
 }
 
-/**
- * Removes the people whom a run has created, and erases their data from the audit log. Does not
- * remove administrators or people whose account is activated or deleted. For each person who is not
- * removed, stores the reason in the column `kept` of the import row.
- */
+// administrators and people whose account is activated or deleted stay, with the reason in `kept`
 async function removePeople(
   tx: Tx,
   { id }: ImportInProgress,
@@ -327,13 +303,8 @@ async function removePeople(
   await sql`select remove_invited_people(${removed})`.execute(tx)
 }
 
-/**
- * Undoes the changes that an import run made to existing people. Restores their former usernames
- * and languages, and deletes the group memberships that the run added. Skips administrators and
- * deleted people. Keeps a username or language that has been changed again since the run, and a
- * membership that somebody has given again. If a person is skipped, or anything has been changed or
- * given again, stores the reason in the column `kept` of the import row.
- */
+// Keeps a name or language that has been changed again since the run, and a membership that
+// somebody has given again. `kept` says why anything was not undone.
 async function restorePeople(
   tx: Tx,
   { id }: ImportInProgress,

@@ -47,17 +47,12 @@ interface ReadRow {
   group_names: string[]
 }
 
-/**
- * The number of rows that are parsed in one turn of the event loop. Parsing them takes a few
- * milliseconds.
- */
+// parsed in one turn of the event loop, which takes a few milliseconds
 const readAtOnce = 250
 
 /**
- * Stores rows of an import of people. Replaces stored rows with the same numbers. If the import has
- * been checked, checks these rows again, and other rows with the same e-mails if their verdicts are
- * out of date. Throws `import_too_large` if the cells of the import exceed 25 MB, and
- * `too_many_import_bytes` if the imports of the company exceed what it may keep.
+ * If the import has been checked, checks these rows again, and rows with the same e-mails whose
+ * verdicts are out of date.
  */
 export async function storeUserImportRows(
   deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
@@ -110,12 +105,6 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
   company_id: CompanyId
 }
 
-/**
- * Marks rows of a checked import as skipped, so that a run leaves them out. With `skip` false,
- * removes the mark. Checks these rows again, and other rows with the same e-mails if their verdicts
- * are out of date. Throws `not_found` and changes nothing if any of the row numbers in `rows` does
- * not exist in the import. Throws `import_state` unless the import's state is `checked`.
- */
 export async function setUserImportRowsSkipped(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id, rows, skip }: Skipping
@@ -142,22 +131,13 @@ interface Changed {
   id: string
   options: StoredUserImportOptions
   numbers: number[]
-  /** The e-mails of the changed rows. A replaced row counts with its old and its new e-mail. */
+  /** A replaced row counts with its old and its new e-mail. */
   rows: { email: string | null }[]
 }
 
-/**
- * The largest number of rows that one statement checks again. The statement takes a fraction of a
- * second.
- */
+// one statement of so many rows takes a fraction of a second
 const checkedAgainAtOnce = 2_000
 
-/**
- * Checks changed rows of an import again. `numbers` contains their row numbers. `rows` contains
- * their e-mails before and after the change. Also checks other rows with these e-mails if their
- * verdicts are out of date, for example because a row is no longer a duplicate. Returns how many
- * rows of the import have each verdict.
- */
 async function checkAgain(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -178,10 +158,6 @@ interface Reading extends z.output<typeof endpoints.listImportRows.input> {
 
 const usualLimit = 100
 
-/**
- * Returns a page of an import's rows in the order of the file. `next` is the number of the last row
- * on the page, or null if no page follows.
- */
 export async function listUserImportRows(
   deps: Pick<Deps, 'db'>,
   { company_id, id, verdict, kept, after = 0, limit = usualLimit }: Reading
@@ -212,10 +188,7 @@ export async function listUserImportRows(
   })
 }
 
-/**
- * Parses the cells of a row. Does not throw if a cell is faulty: `faults` of the result says why
- * the row is refused.
- */
+// never throws; `faults` says why the row is refused
 function readRow(number: number, sent: Cells): ReadRow {
   const cells: Cells = {
     email: storable(sent.email),
@@ -236,18 +209,15 @@ function readRow(number: number, sent: Cells): ReadRow {
   return { ...read, kept_bytes, faults: faults.length > 0 ? faults : null }
 }
 
-/** What the database needs for a row beside its values: headers, ids and entries of indexes. */
+// headers, ids and entries of indexes
 const rowOverheadBytes = 300
 
-/**
- * Returns what a row takes up in the database, with all that a check may write into it. It is counted
- * when the row is stored, because a check must not fail for want of room.
- */
+// counted when the row is stored, because a check must not fail for want of room
 function keptBytes(values: unknown[]): number {
   return rowOverheadBytes + Buffer.byteLength(JSON.stringify(values))
 }
 
-/** More reasons than a check stores with a row that names these groups. */
+// more reasons than a check stores with a row that names these groups
 function possibleReasons(group_names: string[]): Reason[] {
   return [
     ...group_names.map(
@@ -287,7 +257,7 @@ function readGroups(names: string[], faults: Reason[]): string[] {
   return []
 }
 
-/** The languages of the interface, each with the words that may stand for it in a cell. */
+// each language with the words that may stand for it in a cell
 const languages: [locale: string, ...names: string[]][] = [
   ['en', 'en', 'eng', 'english', 'anglais'],
   ['fr', 'fr', 'fra', 'fre', 'french', 'francais']
@@ -303,10 +273,6 @@ function readLocale(cell: string, faults: Reason[]): string | null {
   return null
 }
 
-/**
- * Returns the text of a cell without blanks and invisible marks around it. Replaces characters that
- * the database cannot store, and shortens texts that are too long.
- */
 function storable(cell: string): string {
   return trimInvisible(cell)
     .slice(0, importLimits.cell + 1)

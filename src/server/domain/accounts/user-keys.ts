@@ -20,24 +20,17 @@ import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
-/** The dependencies of `requireCurrentPassword`. */
 export type PasswordCheckDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
 
-/** A proof that the caller knows their current password. */
 export interface PasswordProof {
   tenant: Tenant
   person: AuthenticatedCaller
-  /** A challenge, signed with the caller's current key. */
+  /** Signed with the caller's current key. */
   challenge_response: string
 }
 
-/**
- * Checks that the caller knows their current password, before changes that must not be possible
- * with a stolen session alone. Returns the challenge that was signed, and the caller's e-mail and
- * language. Locks the rows of the person and the key until the transaction ends. Throws
- * `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for another
- * purpose.
- */
+// For changes that must not be possible with a stolen session alone. Locks the rows of the person
+// and the key until the transaction ends.
 export async function requireCurrentPassword(
   tx: Tx,
   deps: PasswordCheckDeps,
@@ -64,11 +57,8 @@ export async function requireCurrentPassword(
   return { email, locale, challenge }
 }
 
-/**
- * Locks the row of a person until the transaction ends. Returns the person's e-mail, language and
- * username. Must be called before `lockPublicKeyRow`, so that the second of two parallel changes
- * sees the key that the first has stored. Throws `not_found` for a deleted person.
- */
+// must be called before `lockPublicKeyRow`, so that the second of two parallel changes sees the key
+// that the first has stored
 export async function lockPersonRow(
   tx: Tx,
   user_id: string
@@ -82,10 +72,6 @@ export async function lockPersonRow(
   return found
 }
 
-/**
- * Locks the row of a person's current public key until the transaction ends. Logins and other
- * changes of the key wait meanwhile. Returns the key, or undefined if the person has none.
- */
 export async function lockPublicKeyRow(
   tx: Tx,
   user_id: string
@@ -103,19 +89,13 @@ export async function lockPublicKeyRow(
   return row && { company_id, user_id, ...row }
 }
 
-/** A public key that a person sets with the token of a mailed link. */
 export interface PublicKeyWithMailToken {
   tenant: Tenant
   token: string
   public_key_jwt: string
 }
 
-/**
- * Stores the public key of a person who followed a mailed link, and uses up the link. Locks the
- * rows of the person and the key until the transaction ends. Returns the person's id, e-mail and
- * language. Throws `mail_token_used` if the link was used before. Throws `mail_token_invalid` if
- * the link is unknown or expired, or if the person's e-mail or key has changed since the mail.
- */
+// locks the rows of the person and the key until the transaction ends
 export async function setPublicKeyWithMailToken(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
@@ -139,10 +119,6 @@ export async function setPublicKeyWithMailToken(
   return { user_id, email, locale: person.locale }
 }
 
-/**
- * Replaces a person's current public key with the key from a verified proof. Revokes the person's
- * unused mailed links.
- */
 export async function setPublicKey(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
@@ -154,7 +130,7 @@ export async function setPublicKey(
   await revokeMailedLinks(tx, user_id)
 }
 
-/** Revokes the unused mailed links of a person and deletes their unconfirmed change of e-mail. */
+// also deletes their unconfirmed change of e-mail
 export async function revokeMailedLinks(tx: Tx, user_id: string): Promise<void> {
   await revokeMailTokens(tx, user_id)
   await deleteInCompany(tx, 'email_change').where('user_id', '=', user_id).execute()

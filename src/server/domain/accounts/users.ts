@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import type { Session } from '../../../contract/sessions.ts'
 import { type OwnAccount, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
@@ -8,17 +10,21 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { chooseMailLinkDelivery } from '../developer-machine.ts'
+import { readRequests } from '../history/requests.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
 import { readUsageOfPersonAndGroups } from '../limits/usage.ts'
-import { type AuthenticatedCaller, renewAccessToken } from '../sessions/sessions.ts'
+import {
+  type AuthenticatedCaller,
+  readPersonSessions,
+  renewAccessToken
+} from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 import { insertSignUpAndQueueMail } from './signups.ts'
 
 interface NewPerson {
   tenant: Tenant
-  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string
   public_key_jwt: string
@@ -26,17 +32,15 @@ interface NewPerson {
 }
 
 interface SignUp extends NewPerson {
-  /** Network address of the caller. */
   address: string
   isDeveloper: boolean
   idempotencyKey: string | undefined
 }
 
 /**
- * Creates an account for somebody who signs up. On a developer's machine without a mail server, the
- * account is active immediately. Otherwise the person must confirm the e-mail first, and the
- * response does not reveal whether the e-mail already has an account. Throws `signup_closed` if the
- * host accepts no sign-ups.
+ * Without a mail server on a developer's machine, the account is active immediately. Otherwise the
+ * e-mail must be confirmed first, and the response does not reveal whether it already has an
+ * account.
  */
 export async function createUser(
   deps: Pick<
@@ -59,7 +63,6 @@ export async function createUser(
   })
 }
 
-/** Returns the caller's own data, with a new `access_token` if the current one expires soon. */
 export async function getOwnAccount(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   {
@@ -87,7 +90,6 @@ function withDelivery(
   return user.pending ? { ...user, delivery: chooseMailLinkDelivery(settings, isDeveloper) } : user
 }
 
-/** Changes the caller's username or language, or both. An undefined field keeps its value. */
 export async function updateOwnAccount(
   deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   {
@@ -120,17 +122,41 @@ export async function updateOwnAccount(
   })
 }
 
-/**
- * Stands for the caller's id when the idempotency key of a sign-up is stored, because the caller
- * has no account yet. All sign-ups share this id. That is safe: to get the stored response of
- * another sign-up, a caller would need its random idempotency key and its input.
- */
+const exportedRequests = 200
+const maxExportedSessions = 100
+
+export async function exportOwnData(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  {
+    tenant,
+    person,
+    cursor
+  }: { tenant: Tenant; person: AuthenticatedCaller; cursor?: string | undefined }
+): Promise<{
+  account: OwnAccount
+  sessions: Session[]
+  requests: ProcessedRequest[]
+  complete: boolean
+}> {
+  const { company_id, id: user_id } = person
+  const read = async (tx: Tx) => {
+    const account = await readOwnAccount(tx, deps, tenant, person)
+    const { items: sessions } = await readPersonSessions(tx, deps, person, {
+      limit: maxExportedSessions
+    })
+    const page = { company_id, user_id, cursor, limit: exportedRequests }
+    const { items: requests, next } = await readRequests(tx, page)
+    return { account, sessions, requests, complete: next === undefined }
+  }
+  return inCompany(deps.db, company_id, read)
+}
+
+// Stands for the caller's id when the idempotency key of a sign-up is stored, because the caller
+// has no account yet. All sign-ups share it. That is safe: to get the stored response of another
+// sign-up, a caller would need its random idempotency key and its input.
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Creates a person with the public key of `proof`. Uses up the challenge of the proof, so a
- * repeated call fails with `challenge_invalid`. Throws `email_taken` if the e-mail has an account.
- */
+/** Uses up the challenge of `proof`. Throws `email_taken` if the e-mail has an account. */
 export async function insertActiveUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log' | 'settings'>,
@@ -148,8 +174,7 @@ export async function insertActiveUser(
   return { id }
 }
 
-/** Returns the caller's data for the response of `GET /user`, without `access_token`. */
-export async function readOwnAccount(
+async function readOwnAccount(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,

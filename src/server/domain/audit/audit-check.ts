@@ -11,38 +11,27 @@ import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** An end of an audit log: the number of its last entry, and that entry's hash in hex. */
+/** The number and the hash (hex) of a log's last entry. */
 export interface AuditHead {
   seq: number
   hash: string
 }
 
-/**
- * The result of verifying an audit log. `entries` is the number of entries that were verified, from
- * the oldest on.
- */
 export interface AuditCheckReport {
   entries: number
-  /**
-   * The number of entries whose changed fields were erased. The changed fields of an entry are
-   * erased when the person whom they concern is deleted.
-   */
+  // their changed fields were erased when the person whom they concern was deleted
   erased: number
-  /** The end of the log. Absent for an empty log. */
+  // absent for an empty log
   head?: AuditHead
-  /**
-   * The number (`seq`) of the first entry that is wrong, and the reason. Absent if the whole log is
-   * intact.
-   */
+  // the first wrong entry
   broken?: { seq: number; reason: string }
 }
 
 const pageSize = 500
 
 /**
- * Verifies the audit log of a company and returns the result. Recomputes the hash of each entry,
- * oldest first, and compares the last hash with the stored hash of the whole log. `expected` is an
- * earlier end of the log that somebody wrote down: entry `seq` must still have this hash.
+ * Recomputes all hashes, oldest first. `expected` is an earlier end of the log that somebody wrote
+ * down.
  */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
@@ -91,7 +80,6 @@ export async function checkAuditLog(
   return found
 }
 
-/** A person whose permissions are not those that the audit log says. */
 export interface UnloggedPermissions {
   person: string
   logged: string[]
@@ -99,8 +87,8 @@ export interface UnloggedPermissions {
 }
 
 /**
- * Returns the people of a company whose permissions differ from those that the audit log has given
- * them, for example because the database was changed by hand.
+ * Finds permissions that differ from those that the log has given, for example because the database
+ * was changed by hand.
  */
 export async function findUnloggedPermissions(
   deps: Pick<Deps, 'db'>,
@@ -138,11 +126,7 @@ export async function findUnloggedPermissions(
   })
 }
 
-/**
- * Returns `head` (the stored length and last hash of the audit log) and `newest` (the number of its
- * newest entry). Reads both with one statement, because another transaction may add an entry at any
- * time.
- */
+// one statement, because another transaction may add an entry at any time
 async function readEnds(tx: Tx, company_id: CompanyId) {
   const row = await tx
     .selectFrom('company')
@@ -161,12 +145,7 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
   return { head, newest: row?.newest ?? 0 }
 }
 
-/**
- * SQL for the id of the person whom the changed fields of an entry concern. The fields are erased
- * when this person is deleted. For an entry about a person's API key, this is the actor, because
- * people create and revoke their own keys. Otherwise it is the target. For an entry that concerns
- * no person, such as one about a key of the company, the id has no meaning.
- */
+// the person with whose deletion the fields are erased: people create and revoke their own API keys
 const personOf = sql<string>`case
   when starts_with(entry.action, 'api_key.') then entry.actor_id else entry.target_id end`
 
@@ -192,7 +171,7 @@ async function readPage(
     .execute()
 }
 
-/** Returns an audit entry as canonical JSON, the text from which its hash is computed. */
+/** The text from which the entry's hash is computed. */
 export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry']>): string {
   return canonicalizeAuditEntry({
     company: entry.company_id,
@@ -206,11 +185,6 @@ export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry'
   })
 }
 
-/**
- * Compares the changed fields stored for an entry with the commitment (a salted hash of them) in
- * the entry. Returns a description of the fault: the fields do not match the commitment, or they
- * are missing although they were not erased. Returns undefined if there is no fault.
- */
 function faultOf(entry: Entry): string | undefined {
   const { company_id, id, action, changes, salt, value, person, deleted_at } = entry
   if (salt === null || value === null) {

@@ -11,48 +11,34 @@ import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-/**
- * The company that an administrator changes, and the administrator. An operator may change a
- * company other than their own.
- */
+/** An operator may change a company other than their own. */
 export interface AdminCall {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId }
 }
 
-/** The dependencies of a function that makes a change and adds it to the audit log. */
 export type AuditDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface AuditedChange {
   by: { id: string; company_id: CompanyId }
-  /** The company that was changed. If absent, it is the transaction's company. */
+  // by default the transaction's
   company?: CompanyId
   action: AuditAction
-  /** The id of the changed object. The first word of `action` says which kind of object it is. */
+  // the first word of `action` says of which kind it is
   target: string
-  /**
-   * The fields of the changed object before the change. The log stores only the fields that differ
-   * from those in `after`. Values are plain JSON without negative numbers. `null` and `undefined`
-   * both mean that a field has no value.
-   */
+  // Only fields that differ are stored. Values are plain JSON without negative numbers; `null` and
+  // `undefined` both mean no value.
   before?: object
-  /** The fields of the changed object after the change, in the same form as `before`. */
   after?: object
-  /**
-   * The id of the person whom the changed fields concern. When this person is deleted, the fields
-   * are erased from the log. If `concerns` is absent and the changed object is a person, the fields
-   * concern that person. If it is absent and the object is not a person, or if it is `null`,
-   * the fields are never erased.
-   */
+  // the person with whose deletion the fields are erased, by default the changed person; `null` for
+  // never
   concerns?: string | null
 }
 
 /**
- * Records a change in the audit log of the changed company. Records nothing if `before` and `after`
- * are given and equal. If the actor belongs to another company, also adds an entry without the
- * changed fields to the log of the actor's company. The entries are written at the end of the
- * transaction, by `finishWithLogs` or by `inCompany`. After a call of `finishWithLogs` this throws,
- * because a transaction must lock the audit log before the evidence log.
+ * Records nothing if `before` and `after` are equal. A change by an actor of another company also
+ * enters that company's log, without the fields. Entries are written at the end of the transaction;
+ * after `finishWithLogs` this throws, because the audit log is locked before the evidence log.
  */
 export function addAuditEntry(
   tx: Tx,
@@ -67,15 +53,14 @@ export function addAuditEntry(
   if (own !== acted_in) enter(tx, deps, change, { company: own, acted_in, changes: undefined })
 }
 
-/** Returns the actor of entries in the log of a company about what the service has done by itself. */
+/** For what the service has done by itself. */
 export function serviceActor(company_id: CompanyId): AuditedChange['by'] {
   return { id: serviceActorId, company_id }
 }
 
 interface LogEntry {
-  /** The company in whose log the entry is made. */
+  // in whose log the entry is made
   company: CompanyId
-  /** The company that was changed. */
   acted_in: CompanyId
   changes: string | undefined
 }
@@ -136,8 +121,8 @@ const auditSql = `
   select $1, seq, $13, $14, $15 from entry where $15::text is not null`
 
 /**
- * Records which permissions a person has been given or has lost. The entry keeps its fields when the
- * person is deleted, because they say nothing about the person but who was an administrator.
+ * The entry keeps its fields when the person is deleted, because they only say who was an
+ * administrator.
  */
 export function addPermissionsEntry(
   tx: Tx,
@@ -147,10 +132,7 @@ export function addPermissionsEntry(
   addAuditEntry(tx, deps, { ...change, action: 'user.permissions', concerns: null })
 }
 
-/**
- * Erases from the company's audit log the changed fields that concern the people with these ids.
- * The entries and their hashes stay, so the log can still be verified.
- */
+/** The entries and their hashes stay, so the log can still be verified. */
 export async function eraseAuditValuesOfPeople(tx: Tx, ids: readonly string[]): Promise<void> {
   await sql`select erase_audit_values(id) from unnest(${ids}::uuid[]) as person (id)`.execute(tx)
 }

@@ -3,16 +3,9 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { type AdminCall, addAuditEntry } from './audit-entries.ts'
 
-/**
- * The shortest time, in milliseconds, between two entries of the audit log which say that the same
- * administrator has read the history.
- */
+// between two entries about the same administrator
 const entryMs = 10 * 60_000
 
-/**
- * Records in the audit log that an administrator reads the history of the whole company. Records
- * nothing if the last entry about this administrator's reading is less than ten minutes old.
- */
 export async function recordHistoryReading(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
   { company_id, by }: AdminCall

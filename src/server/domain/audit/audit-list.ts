@@ -10,10 +10,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditEntryCanonicalJson } from './audit-check.ts'
 
-/**
- * Conditions that select entries of the audit log. An undefined field is no condition. `locale` is
- * not a condition but the language of the names that are returned with the entries.
- */
+// `locale` is no condition, but the language of the returned names
 interface AuditFilter {
   company_id: CompanyId
   locale?: 'en' | 'fr' | undefined
@@ -23,11 +20,10 @@ interface AuditFilter {
   action?: string | undefined
   from?: string | undefined
   to?: string | undefined
-  /** The highest entry number (`seq`) to return. Undefined for no maximum. */
+  // the highest `seq`
   newest?: number | undefined
 }
 
-/** Returns a page of the company's audit log, newest first. */
 export async function listAuditEntries(
   deps: Pick<Deps, 'db'>,
   { limit, cursor, ...filter }: AuditFilter & PageInput
@@ -39,10 +35,7 @@ export async function listAuditEntries(
   return { items: items.map(row => toEntry(row, names, others)), next }
 }
 
-/**
- * Yields entries of the audit log as chunks of CSV text, oldest first. Leaves out entries that are
- * written after the export has begun.
- */
+/** Oldest first, without entries that are written after the export has begun. */
 export function exportAuditEntries(
   deps: Pick<Deps, 'db'>,
   filter: AuditFilter
@@ -85,7 +78,7 @@ const columns: Record<string, (row: ExportedRow) => string | number | undefined>
 }
 
 type Row = Awaited<ReturnType<typeof readRows>>['items'][number]
-/** The names of items, by the ids of the items. */
+// by id
 type Names = Map<string, string>
 
 async function readEntries(tx: Tx, filter: AuditFilter, page: PageInput) {
@@ -125,11 +118,7 @@ async function readRows(
   )
 }
 
-/**
- * Returns the SQL condition that an entry is about the item with the id `target`. If the item is a
- * person, the condition also accepts entries about the run or the undo of an import that has
- * created or changed this person.
- */
+// entries about a person are also those of imports that have created or changed the person
 async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
   const { rows: imports } = await sql<{ id: string }>`
     select imported_by as id from "user"
@@ -144,11 +133,7 @@ async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
     and entry.action in ('import.run', 'import.undo'))`
 }
 
-/**
- * Returns the SQL condition that an entry is by or about a person. Entries about a person also
- * include those about an API key of the person, and those that add the person to a group or remove
- * the person from it.
- */
+// also entries about the person's API keys and memberships
 async function involvesPerson(tx: Tx, person: string): Promise<RawBuilder<boolean>> {
   const isTarget = await concerns(tx, person)
   // the expression of the index audit_value_member
@@ -191,7 +176,7 @@ function toEntry(row: Row, names: Names, others: OtherCompanies): AuditLogEntry 
   }
 }
 
-/** Returns the kind of the changed item: `'group.update'` → `'group'` */
+// `'group.update'` → `'group'`
 function kindOf(action: string): string {
   return action.split('.')[0] ?? ''
 }
@@ -208,10 +193,7 @@ function changedFields(text: string): AuditChange[] {
   }))
 }
 
-/**
- * Returns the name of a changed item, as the changed fields of an entry show it. Used when the item
- * no longer exists. Returns undefined if the fields contain no name.
- */
+// for an item that no longer exists
 function nameIn(fields: readonly AuditChange[] | undefined): string | undefined {
   const named = fields?.find(({ field }) => field === 'name' || field === 'username')
   const name = named?.after ?? named?.before
@@ -223,10 +205,7 @@ interface Mention {
   id: string
 }
 
-/**
- * Returns the items whose ids are in the changed fields of an entry. Fields that contain ids have
- * names such as `user_id` and `group_ids`.
- */
+// fields with ids have names such as `user_id` and `group_ids`
 function mentionsOf(fields: readonly AuditChange[]): Mention[] {
   return fields.flatMap(({ field, before, after }) => {
     const [, kind] = /^(\w+?)_ids?$/.exec(field) ?? []
@@ -235,10 +214,6 @@ function mentionsOf(fields: readonly AuditChange[]): Mention[] {
   })
 }
 
-/**
- * Returns the names of the items that the entries are about or mention, and of the people who made
- * the changes. Leaves out items and people of other companies.
- */
 async function readNames(tx: Tx, rows: readonly Row[], locale: 'en' | 'fr'): Promise<Names> {
   const isHere = ({ acted_in }: Row) => acted_in === tx.companyId
   const mentions = [
@@ -264,10 +239,6 @@ const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>
   company: () => sql`name`
 }
 
-/**
- * Returns the names of the items of a kind, such as `group`, that have the given ids. Leaves out
- * items of other companies, and items without a name.
- */
 async function readNamesOfKind(
   tx: Tx,
   kind: string,
@@ -283,14 +254,9 @@ async function readNamesOfKind(
   return new Map(rows.flatMap(row => (row.name === null ? [] : [[row.id, row.name] as const])))
 }
 
-/** The names of other companies and of their people who made changes, by company id. */
+// by id
 type OtherCompanies = Map<string, { name: string; people: Names }>
 
-/**
- * Adds to `others` the names of all other companies that the entries mention, and the names of the
- * people of these companies who made changes. Reads each company in a transaction of its own.
- * Returns `others`.
- */
 async function readOtherCompanies(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId,

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type {
   AttentionItem,
   AttentionKind,
@@ -17,19 +17,17 @@ import { countRecentFailedDeposits } from './usage-days.ts'
 
 type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
 
-/** What a check has found, or undefined if nothing needs attention. */
+// undefined if nothing needs attention
 type Finding = Omit<AttentionItem, 'kind'> | undefined
 
-/** A limit needs attention when at least this share of it is used. */
+// of a limit, from which on it needs attention
 const nearShare = 0.8
-/** A response lists at most this many limits, and at most this many domains in each state. */
+// limits, and domains in each state, in a response
 const mostNamed = 5
 const mailDelayMs = 5 * 60_000
-/**
- * How long a mail may wait before the delay is an error and no longer a warning, in milliseconds.
- */
+// from then on an error, no longer a warning
 const mailFailureMs = 3_600_000
-/** `collectAttentionOfAllCompanies` starts no further checks after this many milliseconds. */
+// no company's checks begin later
 const allChecksMs = 2_000
 const companiesAtOnce = 4
 
@@ -45,28 +43,18 @@ const checks = [
   checkFor('deposits_failed', findFailures),
   checkFor('no_administrator', findLackOfAdministrator),
   checkFor('people_waiting', findWaitingPeople),
-  checkFor('invitations_expired', findExpiredInvitations),
-  checkFor('invitations_by_hand', findUnmailedInvitations),
+  checkFor('invitations_expired', (...given) => findWithoutLink(...given, 'mailed')),
+  checkFor('invitations_by_hand', (...given) => findWithoutLink(...given, 'handed out')),
   {
     kinds: ['domains_unverified', 'domains_failing', 'domains_quarantined', 'domains_taken'],
     find: findDomains
   }
 ] as const satisfies Check[]
 
-/**
- * The result of several checks. `items` are the problems that they have found. `unchecked` lists
- * the kinds of problems whose check has failed with an error.
- */
 type Findings = Pick<AttentionOfCompany, 'items' | 'unchecked'>
 
 const severities = ['error', 'warning', 'info']
 
-/**
- * Returns what needs the attention of a company's administrators, the most severe items first. For
- * operators, also checks whether the disk is nearly full. If a check throws an error, logs the
- * error and runs the other checks. `unchecked` then lists the kinds of items that the failed check
- * looks for.
- */
 export async function collectAttention(
   deps: AttentionDeps,
   { company_id, isOperator }: { company_id: CompanyId; isOperator: boolean }
@@ -81,11 +69,6 @@ export async function collectAttention(
   }
 }
 
-/**
- * Returns what needs the attention of operators in all companies, the companies with the most
- * severe items first. Checks a few companies at a time. After two seconds it checks no further
- * company, and returns how many it has left out.
- */
 export async function collectAttentionOfAllCompanies(
   deps: AttentionDeps
 ): Promise<AttentionOfAllCompanies> {
@@ -114,10 +97,6 @@ export async function collectAttentionOfAllCompanies(
   }
 }
 
-/**
- * Runs all checks of a company in one transaction. If a check throws an error, runs every check
- * again, each in a transaction of its own.
- */
 async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise<Findings> {
   const now = deps.clock()
   try {
@@ -186,10 +165,7 @@ function rankOf(item: AttentionItem | undefined): number {
   return item ? severities.indexOf(item.severity) : severities.length
 }
 
-/**
- * Returns whether the disk of the documents is nearly full: less than 5 % and less than 10 GB are
- * free. 10 GB is the space for two documents of the largest size. `total` and `free` are in bytes.
- */
+// 10 GB hold two documents of the largest size
 export function isDiskNearlyFull({ total, free }: { total: number; free: number }): boolean {
   return free < total * 0.05 && free < 10_000_000_000
 }
@@ -237,37 +213,7 @@ async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date)
   return finding(waiting, settings.mailServer ? 'info' : 'warning')
 }
 
-/**
- * Counts invited people who can no longer join on their own, because they have no valid link and no
- * mail to them is queued. Returns undefined if there are no such people, or if no mail server is
- * configured.
- */
-async function findExpiredInvitations(
-  tx: Tx,
-  { settings }: AttentionDeps,
-  now: Date
-): Promise<Finding> {
-  return settings.mailServer ? findWithoutLink(tx, now, mailedLink) : undefined
-}
-
-/**
- * Counts invited people who cannot join until an administrator creates a link for them by hand. A
- * person does not count while a link that an administrator has created is still valid. Returns
- * undefined if there are no such people, or if a mail server is configured.
- */
-async function findUnmailedInvitations(
-  tx: Tx,
-  { settings }: AttentionDeps,
-  now: Date
-): Promise<Finding> {
-  return settings.mailServer ? undefined : findWithoutLink(tx, now, handedOutLink)
-}
-
-/**
- * Finds that nobody administers the company any more. A company in which nobody ever had an account
- * does not count, such as the demo of a new installation; nor does one whose administrator is
- * invited.
- */
+// a company in which nobody ever had an account does not count, such as the demonstration
 async function findLackOfAdministrator(tx: Tx): Promise<Finding> {
   const administrator = await selectInCompany(tx, 'user')
     .where(sql<boolean>`permissions <> '{}'`)
@@ -281,34 +227,26 @@ async function findLackOfAdministrator(tx: Tx): Promise<Finding> {
   return person && { severity: 'warning', count: 1, since: null }
 }
 
-const mailedLink = (now: Date) => sql<boolean>`(exists (
-    select from mail_token
-     where mail_token.company_id = "user".company_id and subject = "user".id and expires_at > ${now}
-  ) or exists (
-    select from mail where mail.company_id = "user".company_id and subject = "user".id
-  ))`
-
-const handedOutLink = (now: Date) => sql<boolean>`exists (
-    select from mail_token
-     where mail_token.company_id = "user".company_id and subject = "user".id and handed_out
-       and expires_at > ${now}
-  )`
-
-/**
- * Counts invited people who have no link with which they can join. `hasLink` returns the SQL
- * condition that a person has such a link. Returns undefined if there are no such people. Also
- * returns undefined while the company has no proved host, because links would have no target.
- */
+// for the kind of link that this installation gives to invited people
 async function findWithoutLink(
   tx: Tx,
+  { settings }: AttentionDeps,
   now: Date,
-  hasLink: (now: Date) => RawBuilder<boolean>
+  kind: 'mailed' | 'handed out'
 ): Promise<Finding> {
+  if (settings.mailServer !== (kind === 'mailed')) return undefined
+  // links would have no target
   if (!(await hasProvedHost(tx))) return undefined
+  const link = sql<boolean>`exists (
+    select from mail_token
+     where mail_token.company_id = "user".company_id and subject = "user".id and expires_at > ${now}
+       and (handed_out or ${kind === 'mailed'}::boolean))`
+  const queued = sql<boolean>`exists (
+    select from mail where mail.company_id = "user".company_id and subject = "user".id)`
   const found = await selectInCompany(tx, 'user')
     .where('user.deleted_at', 'is', null)
     .where('user.state', '=', 'invited')
-    .where(({ not }) => not(hasLink(now)))
+    .where(({ not, or }) => not(kind === 'mailed' ? or([link, queued]) : link))
     .select(countAndOldest('user.invited_at'))
     .executeTakeFirst()
   return finding(found, 'warning')
@@ -321,10 +259,6 @@ const domainSeverities = {
   taken: 'warning'
 } as const
 
-/**
- * Finds the domains that are not served or soon will not be. Returns one item for all domains in
- * the same state, such as `unverified` or `failing`.
- */
 async function findDomains(tx: Tx): Promise<AttentionItem[]> {
   const { rows } = await sql<{
     state: keyof typeof domainSeverities

@@ -20,11 +20,9 @@ const maxSelectors = 500
 const maxOctaves = 10
 
 /**
- * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused` if the
- * text is larger than 64 KB, is not well-formed XML, contains an element, an attribute or a value
- * that is not allowed, or would take a browser long to draw. The error names the refused part.
- * Leaves out what design tools write beside the drawing. Never removes a forbidden part to make a
- * picture acceptable.
+ * Throws `svg_refused`, naming the part, for a picture that is too large, not well-formed, not
+ * allowed or long to draw. Leaves out what design tools write beside the drawing, but never a
+ * forbidden part.
  */
 export function canonicalizeSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
   const refuse = ({ what, rule }: RefusedPart) =>
@@ -49,10 +47,6 @@ function requireSize(text: string): void {
   if (Buffer.byteLength(text) > maxBytes) throw new RefusedPart('> 64 KB')
 }
 
-/**
- * Checks the pictures of a theme. Returns the theme with each picture in its canonical form. Throws
- * `svg_refused` for a picture that is not allowed.
- */
 export function canonicalizeThemePictures<
   T extends { logo: string; logo_dark?: string | undefined; favicon: string }
 >(theme: T): T {
@@ -66,8 +60,8 @@ export function canonicalizeThemePictures<
 }
 
 /**
- * Parses a stored theme for showing it. A picture that is not allowed, because it was stored before
- * a rule was made, is an empty text: no page draws it, so that those who can replace it still can.
+ * A picture that was stored before a rule forbade it is an empty text: no page draws it, so that
+ * those who can replace it still can.
  */
 export function parseStoredTheme(stored: unknown): Theme {
   const theme = Theme.parse(stored)
@@ -80,7 +74,7 @@ export function parseStoredTheme(stored: unknown): Theme {
   }
 }
 
-/** The pictures that were shown last and whether they are allowed, because checking takes longer. */
+// whether pictures are allowed, because checking them takes longer
 const checked = new LRUCache<string, boolean>({
   maxSize: 16 * 1024 * 1024,
   sizeCalculation: (_isAllowed, picture) => picture.length
@@ -108,7 +102,7 @@ function isAllowedPicture(picture: string): boolean {
 
 const svgNamespace = 'http://www.w3.org/2000/svg'
 const xlinkNamespace = 'http://www.w3.org/1999/xlink'
-/** Namespaces whose elements mean something to a browser. */
+// their elements mean something to a browser
 const drawnNamespaces = new Set([
   svgNamespace,
   'http://www.w3.org/1999/xhtml',
@@ -226,7 +220,7 @@ function isEncoding(name: string): boolean {
   }
 }
 
-/** Returns whether an element is one that design tools write for themselves. */
+// design tools write such elements for themselves
 function isLeftOut(tag: SaxesTagNS, depth: number): boolean {
   return depth > 1 && (!drawnNamespaces.has(tag.uri) || isMetadata(tag))
 }
@@ -249,7 +243,6 @@ function requirePlainStyle({ attributes }: SaxesTagNS): void {
     throw new RefusedPart('media in <style>')
 }
 
-/** Returns the attributes that are kept. Throws for an attribute that is not allowed. */
 function attributesOf(tag: SaxesTagNS): Map<string, string> {
   const kept = new Map<string, string>()
   for (const { name, local, prefix, uri, value } of Object.values(tag.attributes)) {
@@ -293,15 +286,12 @@ function escapeXml(text: string): string {
     .replace(/\r/g, numbered)
 }
 
-/** Returns a character as a numeric XML reference: `'\n'` → `'&#10;'` */
+// `'\n'` → `'&#10;'`
 function numbered(char: string): string {
   return `&#${char.codePointAt(0)};`
 }
 
-/**
- * The elements that a logo or favicon may contain: shapes, paint, simple filters and plain style
- * sheets. On purpose there are no scripts, links, foreign content, animations or raster images.
- */
+// on purpose no scripts, links, foreign content, animations or raster images
 const allowedElements = new Set(
   `svg g defs style symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath
    linearGradient radialGradient stop clipPath mask pattern marker filter feBlend feColorMatrix
@@ -324,7 +314,7 @@ const allowedAttributes = new Set([
    numOctaves seed stitchTiles tableValues slope intercept amplitude exponent`.split(/\s+/)
 ])
 
-/** Attributes of design tools, and of SVG itself, that change nothing in an image. */
+// these change nothing in an image
 const inertAttributes = new Set(
   `aria-describedby aria-roledescription baseProfile color-profile color-rendering contentScriptType
    contentStyleType cursor enable-background externalResourcesRequired fill-color

@@ -32,10 +32,6 @@ interface Caller {
   user_id: string
 }
 
-/**
- * Returns the categories that a person may use through their groups. The company's default category
- * comes first.
- */
 export async function listAllowedCategories(
   deps: Pick<Deps, 'db'>,
   input: Caller
@@ -51,10 +47,6 @@ interface ListInput extends PageInput {
   store?: string | undefined
 }
 
-/**
- * Returns a page of the company's categories. With `group`, returns only categories that the
- * members of this group may use. Throws `not_found` if the company has no such group.
- */
 export async function listCompanyCategories(
   deps: Pick<Deps, 'db'>,
   { company_id, q, group, visibility, store, ...page }: ListInput
@@ -85,7 +77,6 @@ export async function listCompanyCategories(
   })
 }
 
-/** Returns a category of a company. Throws `not_found` if the company has no such category. */
 export async function getCategory(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -106,12 +97,6 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.i
   idempotencyKey: string | undefined
 }
 
-/**
- * Creates a category that no group is allowed to use yet. If its name in one language is left out,
- * the name in the other language is used. Throws `name_taken` if another category of the company
- * has one of the names, and `too_many_categories` if it has as many as it may have. Throws
- * `invalid_input` for the visibility `receipt_only`.
- */
 export async function createCategory(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { company_id, by, idempotencyKey: key, ...input }: Creation
@@ -143,14 +128,6 @@ export async function createCategory(
 
 type Change = AdminCall & ExpectedVersion & z.output<typeof endpoints.updateCategory.input>
 
-/**
- * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
- * to later deposits, not to existing ones. Throws `changed_meanwhile` if `version` is not the
- * present version, and `name_taken` if another category has one of the names. Throws
- * `invalid_input` if the visibility becomes `receipt_only`, which older categories may keep. Throws
- * `default_group_private` if a category that is not public would be open to the default group,
- * which everybody who signs up joins.
- */
 export async function updateCategory(
   deps: AuditDeps,
   { company_id, by, id, version, names, ...changes }: Change
@@ -182,10 +159,6 @@ export async function updateCategory(
   return withDefaultGroupError(() => inCompany(deps.db, company_id, change))
 }
 
-/**
- * Deletes a category. Throws `in_use` if deposits were begun in it, if groups may use it, or if it
- * is the company's default category. The error contains the numbers of these deposits and groups.
- */
 export async function deleteCategory(
   deps: AuditDeps,
   { company_id, by, id, version }: AdminCall & ExpectedVersion & { id: string }
@@ -213,10 +186,9 @@ export async function deleteCategory(
 }
 
 /**
- * Returns the id of the category for a deposit whose caller has named none: the only category that
- * the caller may use, otherwise the company's default category. Throws `category_unknown` if the
- * caller may use no category. Throws `category_required`, with the possible categories, if the
- * caller may use several categories but not the default one.
+ * Returns the caller's only category, otherwise the company's default one. Throws
+ * `category_unknown` if the caller may use none, and `category_required` if several without the
+ * default.
  */
 export async function chooseCategoryIfNoneNamed(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)
@@ -274,7 +246,7 @@ function categoryOf(row: Row): Category {
   }
 }
 
-/** Refuses `receipt_only`, because the verify page takes no receipts yet. */
+// the verify page takes no receipts yet
 function requireVerifiable({ visibility }: Pick<Category, 'visibility'>): void {
   if (visibility !== 'receipt_only') return
   throw new AppError('invalid_input', 'Nobody could verify the documents of the category', {
@@ -313,11 +285,7 @@ async function readCategory(tx: Tx, id: string): Promise<CategoryDetails> {
   return categoryDetailsOf(row)
 }
 
-/**
- * Locks a category and returns its settings and version. If `withDefault` is true, locks all
- * categories of the company. This is needed before the category becomes the default category, so
- * that no other call can change the default category at the same time.
- */
+// all categories before the default changes, so that no other call can change it at the same time
 async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'category')
     .$if(!withDefault, categories => categories.where('id', '=', id))
@@ -343,10 +311,6 @@ async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise
   addAuditEntry(tx, deps, { by, action: 'category.update', target: ended.id, before, after })
 }
 
-/**
- * Returns how many deposits were begun in a category, successful or not, and how many groups may
- * use it.
- */
 async function countUses(tx: Tx, id: string): Promise<{ deposits: number; groups: number }> {
   // deposits of small files and of fingerprints have no upload
   const deposits = await sql<{ count: number }>`
@@ -381,7 +345,6 @@ async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the fields that are not undefined. */
 function given<Fields extends object>(
   fields: Fields
 ): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {

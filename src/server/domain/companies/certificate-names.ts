@@ -3,16 +3,12 @@ import { inNoCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
 const weekMs = 7 * 24 * 3_600_000
-/**
- * How many new hosts below a wildcard get certificates in a week. Each host has a second certificate
- * for its API. Certificate authorities issue a limited number for each registered domain, for example
- * 50 a week.
- */
+// Each host has a second certificate for its API. Authorities issue a limited number for each
+// registered domain, for example 50 a week.
 const newHostsPerWeek = 20
 
 /**
- * Returns whether a proxy may request a certificate for a host below a served wildcard domain, or for
- * its API. Anyone can make up such hosts, so each wildcard domain has a weekly budget of new ones. A
+ * Anyone can make up hosts below a wildcard, so each wildcard has a weekly budget of new ones. A
  * host that was allowed once stays allowed.
  */
 export async function allowCertificateBelowWildcard(
@@ -51,10 +47,7 @@ export async function allowCertificateBelowWildcard(
   })
 }
 
-/**
- * Allows certificates for a host and its API outside of the budget of the wildcard domain `wildcard`,
- * from now on.
- */
+/** Outside of the wildcard's budget, from now on. */
 export async function allowCertificateAlways(
   deps: Pick<Deps, 'db'>,
   { name, wildcard }: { name: string; wildcard: string }

@@ -23,7 +23,7 @@ interface CompaniesInput extends PageInput {
   state?: 'active' | 'suspended' | undefined
 }
 
-/** What the database function `installed_companies()` returns for each company. */
+// of `installed_companies()`
 interface CompanyRow {
   id: string
   name: string
@@ -34,13 +34,10 @@ interface CompanyRow {
   is_demo: boolean
 }
 
-/** A company's answers name at most this many of its domains. */
+// in an answer
 const mostDomains = 100
 
-/**
- * Returns a page of all companies of the installation, each with its usage. Checks no permission:
- * the API lets only operators call it.
- */
+/** Checks no permission: the API lets only operators call it. */
 export async function listCompanies(
   deps: Pick<Deps, 'db' | 'clock'>,
   { q, state, ...page }: CompaniesInput
@@ -69,10 +66,6 @@ export async function listCompanies(
   })
 }
 
-/**
- * Returns the usage of companies. The keys of the map are the ids of the companies. Requests are
- * counted from the start of the current month.
- */
 async function readUsage(
   tx: TxWithoutCompany,
   companies: { id: string }[],
@@ -87,7 +80,6 @@ async function readUsage(
 
 type Domains = Pick<Company, 'domains' | 'domain_count'>
 
-/** Returns the number of domains and the first domain of companies, by the ids of the companies. */
 async function readFirstDomains(
   tx: TxWithoutCompany,
   companies: { id: string }[]
@@ -106,10 +98,7 @@ async function readFirstDomains(
   )
 }
 
-/**
- * Returns id and name of all companies of the installation, sorted by name. Checks no permission:
- * the API lets only operators see them.
- */
+/** Sorted by name. Checks no permission: the API lets only operators see them. */
 export async function listCompanyNames(
   deps: Pick<Deps, 'db'>
 ): Promise<{ id: CompanyId; name: string }[]> {
@@ -119,7 +108,6 @@ export async function listCompanyNames(
   return rows.map(({ id, name }) => ({ id: toCompanyId(id), name }))
 }
 
-/** Returns a company as its administrators and operators see it, with the number of its people. */
 export async function getCompany(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -146,7 +134,6 @@ export async function getCompany(
   })
 }
 
-/** Returns the company of the transaction, with its first 100 domains. */
 export async function readCompany(tx: Tx): Promise<Company> {
   const row = await tx
     .selectFrom('company')
@@ -163,10 +150,7 @@ export async function readCompany(tx: Tx): Promise<Company> {
   return companyOf({ ...row, is_demo: row.demo !== null }, { domains, domain_count })
 }
 
-/**
- * Returns whether a company other than that of `tx` has the name `name` and has claimed the host
- * `host`. The caller then refuses to create the company of `tx`, because it would be a duplicate.
- */
+/** Asks about companies other than that of `tx`, which would be a duplicate. */
 export async function isNameAndHostPairTaken(
   tx: Tx,
   { name, host }: { name: string; host: string }
@@ -191,7 +175,6 @@ interface Renaming extends AdminCall, ExpectedVersion {
   name?: string | undefined
 }
 
-/** Renames a company. Throws `changed_meanwhile` if `version` is not the present version. */
 export async function updateCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, by, name, version }: Renaming
@@ -206,10 +189,7 @@ export async function updateCompany(
   })
 }
 
-/**
- * Renames a company. The company's domains have a name and a title each. Where one of these equals
- * the old name of the company, changes it to the new name too.
- */
+/** Also renames domains and titles that have the company's old name. */
 export async function renameCompany(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
   const company = await tx
     .selectFrom('company')
@@ -227,12 +207,6 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
   await tx.updateTable('company').set({ name }).where('id', '=', company_id).execute()
 }
 
-/**
- * Suspends a company. The calls of its people are refused from now on, and their event streams end.
- * Strangers can still verify documents if `verification` is `open`.
- * Throws `own_company` for the operator's own company. This also protects the other operators,
- * because all operators belong to one company.
- */
 export async function suspendCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   {
@@ -254,7 +228,6 @@ export async function suspendCompany(
   })
 }
 
-/** Ends the suspension of a company. Also succeeds if the company is not suspended. */
 export async function resumeCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, by }: AdminCall
@@ -267,10 +240,6 @@ export async function resumeCompany(
   })
 }
 
-/**
- * Locks the row of a company, calls `decide` with the present values, and stores the columns that
- * `decide` returns. Returns the changed company.
- */
 async function changeCompany(
   deps: Pick<Deps, 'db' | 'signals'>,
   company_id: CompanyId,
@@ -297,10 +266,8 @@ async function changeCompany(
 }
 
 /**
- * Returns the id of the company `wanted`. Throws `not_found` if it does not exist, or if `by` may
- * not administer it. Operators may administer every company, even a suspended one. Other
- * administrators may administer only their own. The caller must have checked that `by` is an
- * administrator.
+ * Throws `not_found` unless it is the caller's own or the caller is an operator. That the caller is
+ * an administrator must be checked before.
  */
 export async function requireAdministeredCompany(
   deps: Pick<Deps, 'db'>,
@@ -318,10 +285,7 @@ export async function requireAdministeredCompany(
   return id
 }
 
-/**
- * Returns the ids of all companies. Anything else about a company must be read in a transaction of
- * that company (`inCompany`).
- */
+/** The oldest first, demonstrations last. */
 export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inNoCompany(deps.db, tx =>
     sql<{ id: string }>`select list_companies() as id`.execute(tx)
@@ -330,9 +294,8 @@ export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[
 }
 
 /**
- * Deletes a demonstration company: first its rows, then its files. If a crash leaves files,
- * `deleteFilesOfRemovedCompanies` deletes them later. Returns false and deletes nothing if the
- * company is not a demonstration.
+ * `deleteFilesOfRemovedCompanies` deletes files that a crash leaves. Returns false, and deletes
+ * nothing, if the company is no demonstration.
  */
 export async function removeDemoCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
@@ -346,10 +309,8 @@ export async function removeDemoCompany(
 }
 
 const removalTries = 10
-/**
- * The error codes of PostgreSQL after which the removal of a company is tried again. 23503: a row
- * was added to a table that had been emptied. 55P03: a lock did not become free in time.
- */
+// 23503: a row was added to a table that had been emptied. 55P03: a lock did not become free in
+// time.
 const temporaryErrors = ['23503', '55P03']
 
 async function removeRows(

@@ -17,7 +17,6 @@ const orders = {
   usual: 'name'
 } as const
 
-/** Returns a page of the data sources of a company. */
 export async function listDataSources(
   deps: Pick<Deps, 'db'>,
   { company_id, ...page }: ListInput
@@ -29,9 +28,6 @@ export async function listDataSources(
   })
 }
 
-/**
- * Returns a data source of a company. Throws `not_found` if the company has no such data source.
- */
 export async function getDataSource(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }

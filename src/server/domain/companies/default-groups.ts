@@ -1,9 +1,8 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
- * Runs a write to groups, categories or domains. Throws `default_group_private` if the write would
- * give a private category to everybody who signs up: in a company with public sign-up, the default
- * group may only use public categories. The database enforces this.
+ * Throws `default_group_private` if the database refuses that `write` gives a private category to
+ * everybody who signs up.
  */
 export async function withDefaultGroupError<T>(write: () => Promise<T>): Promise<T> {
   try {

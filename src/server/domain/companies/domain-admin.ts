@@ -40,7 +40,6 @@ interface ListInput extends PageInput {
   state?: DomainState | undefined
 }
 
-/** Returns a page of the company's domains. */
 export async function listDomains(
   deps: Pick<Deps, 'db'>,
   { company_id, q, state, ...page }: ListInput
@@ -60,13 +59,9 @@ export async function listDomains(
   })
 }
 
-/** A response lists at most this many hosts of other companies. */
+// in a response
 const mostCovered = 100
 
-/**
- * Returns a domain with its theme, and for operators with the hosts of other companies that it
- * covers. Throws `not_found` if the company has no such domain.
- */
 export async function getDomain(
   deps: Pick<Deps, 'db'>,
   {
@@ -90,11 +85,6 @@ interface Change extends DomainCall, ExpectedVersion {
   changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
 }
 
-/**
- * Changes a domain. Pages in all processes show the change within a second. Throws
- * `changed_meanwhile` if `version` is not the present version. Throws `confirmation_required` if
- * the domain becomes public and the caller has not entered their password in the last five minutes.
- */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
   { company_id, by, id, changes, version }: Change
@@ -122,10 +112,6 @@ export async function updateDomain(
   return withDefaultGroupError(() => inCompany(deps.db, company_id, change))
 }
 
-/**
- * Makes a domain the company's primary domain. Does nothing if the domain already is the primary
- * domain. Throws `domain_unsuitable` for a wildcard and for a domain that is not verified.
- */
 export async function makeDomainPrimary(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
   { company_id, by, id }: DomainCall
@@ -155,7 +141,6 @@ export async function makeDomainPrimary(
   })
 }
 
-/** Reads a domain with its theme. Throws `not_found` if the company has no such domain. */
 export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
   const primary = await findPrimaryDomain(tx)
   const row = await selectColumns(selectInCompany(tx, 'domain'))
@@ -171,7 +156,7 @@ export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
   }
 }
 
-/** Returns how many hosts of other companies are proved only by the company's domain `host`. */
+/** Counts hosts that only the company's wildcard `host` proves. */
 export async function countCoveredHostsOfOthers(tx: Tx, host: string): Promise<number> {
   if (!host.startsWith('*')) return 0
   const { rows } = await sql<{ count: number }>`
@@ -179,18 +164,12 @@ export async function countCoveredHostsOfOthers(tx: Tx, host: string): Promise<n
   return rows[0]?.count ?? 0
 }
 
-/**
- * Returns the name of the TXT record that proves who owns a host: `'*.acme.fr'` →
- * `'_domain-check.acme.fr'`
- */
+/** `'*.acme.fr'` → `'_domain-check.acme.fr'` */
 export function proofRecordName(host: string): string {
   return `_domain-check.${host.replace(/^\*\./, '')}`
 }
 
-/**
- * SQL for the state of a domain, such as `verified` or `failing`. The query that uses it must
- * select from the table `domain`.
- */
+/** For queries that select from the table `domain`. */
 export const domainStateSql = sql<DomainState>`case
   when domain.verified_at is null and is_proved_host(domain.host) then 'taken'
   when domain.quarantined_at is not null then 'quarantined'

@@ -23,12 +23,11 @@ import {
   lockDomainRow
 } from './domain-rows.ts'
 
-/** Number of published themes that are stored for each domain, including the present theme. */
+// of a domain, with the present one
 const keptVersions = 20
 
 type ThemeCall = DomainCall & ExpectedVersion
 
-/** Returns the themes of a domain. Throws `not_found` if the company has no such domain. */
 export async function getDomainThemes(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -36,10 +35,6 @@ export async function getDomainThemes(
   return inCompany(deps.db, company_id, tx => readThemes(tx, id))
 }
 
-/**
- * Saves a draft of a domain's theme. Only administrators see the draft. Throws `svg_refused` for a
- * picture that is not allowed.
- */
 export async function saveThemeDraft(
   deps: AuditDeps,
   { company_id, by, id, version, changes }: ThemeCall & { changes: ThemeChanges }
@@ -54,7 +49,6 @@ export async function saveThemeDraft(
   })
 }
 
-/** Deletes the draft of a domain's theme. Does nothing if there is no draft. */
 export async function deleteThemeDraft(
   deps: AuditDeps,
   { company_id, id, version }: ThemeCall
@@ -66,10 +60,6 @@ export async function deleteThemeDraft(
   })
 }
 
-/**
- * Publishes the draft of a domain's theme: the pages show it from now on. Does nothing if there is
- * no draft.
- */
 export async function publishTheme(
   deps: AuditDeps & Pick<Deps, 'signals'>,
   { company_id, by, id, version }: ThemeCall
@@ -88,10 +78,6 @@ export async function publishTheme(
   })
 }
 
-/**
- * Publishes an earlier theme of a domain again, under a new number. `number` is the number of the
- * earlier theme. Throws `not_found` if this theme is no longer stored.
- */
 export async function publishEarlierTheme(
   deps: AuditDeps & Pick<Deps, 'signals'>,
   { company_id, by, id, version, number }: ThemeCall & { number: number }
@@ -115,10 +101,7 @@ export async function publishEarlierTheme(
   })
 }
 
-/**
- * Returns `theme` with `changes` applied and its pictures in canonical form. Throws `svg_refused`
- * for a picture that is not allowed.
- */
+/** Throws `svg_refused` for a picture that is not allowed. */
 export function applyThemeChanges(theme: Theme, changes: ThemeChanges): Theme {
   const { logo_dark, ...rest } = changes
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
@@ -133,16 +116,12 @@ export function applyThemeChanges(theme: Theme, changes: ThemeChanges): Theme {
 
 interface Publication {
   by: DomainCall['by']
-  /** The row of the domain, which the caller has locked. */
+  // locked by the caller
   domain: DomainRow
   theme: Theme
   restored?: number
 }
 
-/**
- * Stores a theme as the published theme of a domain. The published themes of a domain are numbered;
- * the new one gets the next number. Deletes all but the last 20.
- */
 export async function storeThemeAsPublished(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -176,7 +155,7 @@ export async function storeThemeAsPublished(
     .execute()
 }
 
-/** Returns a theme as the audit log stores it, with a fingerprint in place of each picture. */
+/** With a fingerprint in place of each picture. */
 export function themeForAudit({ colors, logo, logo_dark, favicon }: Theme): object {
   const digest = (drawing: string) => formatDigest(createHash('sha256').update(drawing).digest())
   const dark = logo_dark === undefined ? {} : { logo_dark: digest(logo_dark) }
@@ -185,10 +164,6 @@ export function themeForAudit({ colors, logo, logo_dark, favicon }: Theme): obje
 
 const noDraft = { draft: null, draft_at: null, draft_by: null }
 
-/**
- * Stores or removes the draft of a domain's theme, and increments `themes_version`, by which
- * concurrent changes are detected.
- */
 async function setThemeDraft(
   tx: Tx,
   domain: DomainRow,

@@ -18,12 +18,6 @@ interface Membership extends AdminCall {
   user_id: string
 }
 
-/**
- * Makes a person a member of a group. Does nothing if the person is a member already. Throws
- * `not_found` if the company has no such group or person, and `email_unconfirmed` if the person has
- * not confirmed the sign-up yet. Throws `too_many_groups` if the person is in as many groups as
- * possible.
- */
 export async function addGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
@@ -37,11 +31,6 @@ export async function addGroupUser(deps: AuditDeps, input: Membership): Promise<
   })
 }
 
-/**
- * Ends a person's membership of a group. Does nothing if the person is not a member. Throws
- * `not_found` if the company has no such group or person, and `email_unconfirmed` if the person has
- * not confirmed the sign-up yet.
- */
 export async function removeGroupUser(deps: AuditDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
@@ -58,9 +47,8 @@ interface Move {
 }
 
 /**
- * Makes people members of a group. Returns the ids of those who were not members before. Those whom
- * an import had made members stay members when the import is undone. The caller must have locked the
- * group and the people, and must increment the versions of the people.
+ * Returns those who were not members before. Members whom an import had added stay when it is
+ * undone. The caller has locked the group and the people, and increments their versions.
  */
 export async function addPeopleToGroup(
   tx: Tx,
@@ -84,8 +72,7 @@ export async function addPeopleToGroup(
 }
 
 /**
- * Returns those of the people who cannot join a group, because they are members of as many others
- * as possible, each with their number. The caller must have locked the people.
+ * Returns those who cannot join, with the number of their groups. The caller has locked the people.
  */
 export async function findPeopleInMostGroups(
   tx: Tx,
@@ -100,8 +87,7 @@ export async function findPeopleInMostGroups(
 }
 
 /**
- * Ends the membership of people in a group. Returns the ids of those who were members. The caller
- * must have locked the people, and must increment their versions.
+ * Returns those who were members. The caller has locked the people, and increments their versions.
  */
 export async function removePeopleFromGroup(
   tx: Tx,
@@ -124,10 +110,7 @@ export async function removePeopleFromGroup(
   return removed.map(({ user_id }) => user_id)
 }
 
-/**
- * Increments the version of a person whose groups have changed, because the groups are part of the
- * data that this version covers.
- */
+// the version of a person covers their groups
 async function incrementVersion(tx: Tx, user_id: string): Promise<void> {
   await updateById(tx, 'user', user_id).set({ version: sql<number>`version + 1` }).execute()
 }

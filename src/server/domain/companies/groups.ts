@@ -31,11 +31,6 @@ interface ListInput extends PageInput {
   category?: string | undefined
 }
 
-/**
- * Returns a page of the company's groups with their limits and usage. With `category`, returns only
- * groups whose members may use that category. Throws `not_found` if the company has no such
- * category.
- */
 export async function listGroups(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, q, category, ...page }: ListInput
@@ -60,9 +55,6 @@ export async function listGroups(
   })
 }
 
-/**
- * Returns a group with its limits and usage. Throws `not_found` if the company has no such group.
- */
 export async function getGroup(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -74,10 +66,6 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createGroup.inpu
   idempotencyKey: string | undefined
 }
 
-/**
- * Creates a group, without members or categories at first. Throws `name_taken` if another group of
- * the company has the name, and `too_many_groups` if the company has as many as it may have.
- */
 export async function createGroup(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { company_id, by, idempotencyKey: key, ...settings }: Creation
@@ -102,10 +90,6 @@ export async function createGroup(
 
 type Change = AdminCall & ExpectedVersion & z.output<typeof endpoints.updateGroup.input>
 
-/**
- * Changes the given settings of a group and keeps the others. New limits apply from the next
- * deposit or verification on. Throws `changed_meanwhile` if `version` is not the present version.
- */
 export async function updateGroup(
   deps: AuditDeps,
   { company_id, by, id, version, ...changes }: Change
@@ -126,11 +110,6 @@ export async function updateGroup(
   return withDefaultGroupError(() => inCompany(deps.db, company_id, change))
 }
 
-/**
- * Deletes a group. Throws `default_group_needed` for the default group. Throws `in_use` if the
- * group has members or API keys, or if deposits or requests were charged to it. The error contains
- * their numbers.
- */
 export async function deleteGroup(
   deps: AuditDeps,
   { company_id, by, id, version }: AdminCall & ExpectedVersion & { id: string }
@@ -172,10 +151,6 @@ interface Allowance extends AdminCall {
   category_id: string
 }
 
-/**
- * Lets the members of a group use a category. Does nothing if they may use it already. Throws
- * `not_found` if the company has no such group or category.
- */
 export async function addGroupCategory(deps: AuditDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   const add = async (tx: Tx) => {
@@ -197,10 +172,6 @@ export async function addGroupCategory(deps: AuditDeps, input: Allowance): Promi
   await withDefaultGroupError(() => inCompany(deps.db, company_id, add))
 }
 
-/**
- * Ends the right of a group's members to use a category. Does nothing if they may not use it.
- * Throws `not_found` if the company has no such group or category.
- */
 export async function removeGroupCategory(deps: AuditDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
@@ -216,16 +187,12 @@ export async function removeGroupCategory(deps: AuditDeps, input: Allowance): Pr
   })
 }
 
-/**
- * Throws `not_found` if the company has no such group. Otherwise keeps the group from being deleted
- * until the transaction ends.
- */
+/** Keeps the group from being deleted until the transaction ends. */
 export async function requireGroup(tx: Tx, id: string): Promise<void> {
   const found = await selectById(tx, 'group', id).select('id').forKeyShare().executeTakeFirst()
   if (!found) throw noGroup()
 }
 
-/** The columns of a group that `PUT /group/{id}` can change. */
 const settingColumns = [
   'group.name',
   'group.features',
@@ -268,7 +235,7 @@ async function readGroup(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise
   return group
 }
 
-/** Returns the groups with the given ids, with their limits and usage, sorted by name. */
+/** Sorted by name. */
 export async function readGroupsById(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -306,11 +273,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
   })
 }
 
-/**
- * Locks a group and returns its settings and version. If `withDefault` is true, locks all groups of
- * the company. This is needed before the group becomes the default group, so that no other call can
- * change the default group at the same time.
- */
+// all groups before the default changes, so that no other call can change it at the same time
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'group')
     .$if(!withDefault, groups => groups.where('id', '=', id))
@@ -325,9 +288,6 @@ async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   return group
 }
 
-/**
- * Makes the present default group an ordinary one, so that another group can become the default.
- */
 async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise<void> {
   const { id: target } = await updateInCompany(tx, 'group')
     .set({ is_default: false, version: sql<number>`version + 1` })
@@ -338,10 +298,6 @@ async function endDefault(tx: Tx, deps: AuditDeps, by: AdminCall['by']): Promise
   addAuditEntry(tx, deps, { by, action: 'group.update', target, before, after })
 }
 
-/**
- * Returns what keeps a group from being deleted: the numbers of its members, its API keys, the
- * uploads begun in it (`deposits`) and the requests that count toward its limits.
- */
 async function countUses(
   tx: Tx,
   id: string
@@ -370,10 +326,6 @@ async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): P
   await requireCategory(tx, category_id)
 }
 
-/**
- * Throws `not_found` if the company has no such category. Otherwise keeps the category from being
- * deleted until the transaction ends.
- */
 async function requireCategory(tx: Tx, id: string): Promise<void> {
   const found = await selectById(tx, 'category', id).select('id').forKeyShare().executeTakeFirst()
   if (!found) throw new AppError('not_found', 'No such category')

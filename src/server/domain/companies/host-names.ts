@@ -5,20 +5,14 @@ import type { Deps } from '../deps.ts'
 
 const wildcard = '*.'
 
-/**
- * Returns whether a host name is `localhost` or ends with `.localhost`. Browsers resolve such names
- * to their own machine.
- */
+/** Browsers resolve such names to their own machine. */
 export function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
 /**
- * Throws `host_not_allowed` if a host name is not one that a company may claim. A company may claim
- * names below a known top-level domain, such as `docs.acme.fr`, and wildcards such as `*.acme.fr`.
- * On a developer's machine, it may also claim names such as `acme.localhost`. It may not claim
- * names that begin with `api.`, because they serve the API of another host, or names of a whole
- * registry, such as `co.uk` and `*.co.uk`.
+ * Throws `host_not_allowed`. A company may claim names and wildcards below a known top-level
+ * domain, and on a developer's machine names such as `acme.localhost`.
  */
 export function requireClaimableHost(host: string, isDeveloper: boolean): void {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
@@ -35,18 +29,12 @@ export function requireClaimableHost(host: string, isDeveloper: boolean): void {
   if (base === publicSuffix) throw refused('This name belongs to a whole registry')
 }
 
-/**
- * Returns the DNS zone to which the records of a host usually belong: `'docs.acme.fr'` →
- * `'acme.fr'`
- */
+/** `'docs.acme.fr'` → `'acme.fr'` */
 export function dnsZoneOf(host: string): string {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
   return getDomain(base, { allowPrivateDomains: true }) ?? base
 }
 
-/**
- * Returns a new random value for the DNS record with which a company proves that it owns a host.
- */
 export function createProofToken({ random }: Pick<Deps, 'random'>): string {
   return Buffer.from(random(20)).toString('hex')
 }

@@ -7,39 +7,24 @@ import { newId } from '../ids.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
 import { createProofToken } from './host-names.ts'
 
-/** The data of a new company with its domains. */
 export interface NewCompany {
   name: string
   domains: {
-    /**
-     * The host name of the domain, such as `docs.acme.fr`. `*.acme.fr` stands for every host with
-     * one label before `.acme.fr`.
-     */
+    // or a wildcard such as `*.acme.fr`
     host: string
     name: string
     title: string
     public: boolean
     theme: Theme
-    /**
-     * Whether the domain is verified: the company has proved that it owns the host name. Pages are
-     * served only on verified domains. An absent value means true.
-     */
+    // true by default; pages are served only on verified domains
     isVerified?: boolean
-    /**
-     * The company that owns a verified wildcard domain which includes this host. The host then
-     * needs no proof of its own. Absent if there is no such wildcard domain.
-     */
+    // the owner of a verified wildcard that includes the host
     coveredBy?: CompanyId | undefined
   }[]
   locale: 'en' | 'fr'
-  /**
-   * Whether the company is a demonstration. Pages of a demonstration say so, and it can be removed.
-   */
+  // pages say so, and it can be removed
   demo?: boolean
-  /**
-   * Limits of the company's default group, which everybody who signs up joins. `null` means
-   * unlimited.
-   */
+  // of the default group, which everybody who signs up joins; `null` means unlimited
   limits: {
     max_requests: number | null
     max_requests_interval: LimitPeriodLength
@@ -47,10 +32,6 @@ export interface NewCompany {
   }
 }
 
-/**
- * Creates a company with everything that the first sign-up needs: domains, keys, a log of its
- * deposits, a default group and one public category. Returns the company's id.
- */
 export async function createCompany(
   deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   input: NewCompany
@@ -60,7 +41,7 @@ export async function createCompany(
   return company_id
 }
 
-/** Adds the rows of a new company. `tx` must be a transaction of this company. */
+/** `tx` must be a transaction of the new company. */
 export async function insertCompanyRows(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -84,7 +65,10 @@ export async function insertCompanyRows(
     })
     .execute()
   await createCompanySecretKeys(tx, deps, company_id)
-  await insertLogHead(tx, `${withPort(deps, primary.host)}/log`, primary.isVerified ?? true)
+  const { port } = deps.settings
+  // two development servers on one machine need logs with different names
+  const address = port === undefined ? primary.host : `${primary.host}:${port}`
+  await insertLogHead(tx, `${address}/log`, primary.isVerified ?? true)
   for (const domain of input.domains) {
     const { host, name, title, public: isPublic, theme, isVerified = true, coveredBy } = domain
     await tx
@@ -137,12 +121,8 @@ export async function insertCompanyRows(
   tx.afterCommit(() => deps.signals.domains.send(primary.host))
 }
 
-/**
- * Adds the log in which a new company's deposits will be recorded. The name of a log never changes.
- * If the company has proved its host and no other log is called `name`, the log gets this name.
- * Otherwise the company's id is appended to `name`, so that a mistyped host cannot reserve the name
- * of another company's log.
- */
+// the name of a log never changes; with the id, a mistyped host cannot reserve the name of another
+// company's log
 async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<void> {
   const company_id = tx.companyId
   const log = { company_id, origin: `${name}/${company_id}` }
@@ -155,13 +135,4 @@ async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<v
       .returning('origin')
       .executeTakeFirst())
   if (!added) await tx.insertInto('log_head').values(log).execute()
-}
-
-/**
- * Returns the host for use in a log's name. Appends the port if the service's web addresses contain
- * one, because two development servers on one machine need logs with different names.
- */
-function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
-  const { port } = deps.settings
-  return port === undefined ? host : `${host}:${port}`
 }

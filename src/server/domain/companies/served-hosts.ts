@@ -9,35 +9,20 @@ import { parseStoredTheme } from './canonical-svg.ts'
 import type { DomainRow } from './domain-rows.ts'
 import { isLocalhost } from './host-names.ts'
 
-/**
- * How long a process may use an outdated configuration after another process has changed it, in
- * milliseconds.
- */
+// how long a process may use a configuration that another process has changed
 const freshMs = 1000
 
-/**
- * Finds the company of a host and caches the result. Listens to `deps.signals` for changes until it
- * is disposed.
- */
 export interface TenantCache {
-  /**
-   * Returns the company whose pages are on a host such as `docs.acme.fr`, or undefined for an
-   * unknown host. A domain with exactly this name takes precedence over a wildcard.
-   */
+  // a domain with exactly this name takes precedence over a wildcard
   resolve(host: string): Promise<Tenant | undefined>
-  /**
-   * Returns the company that `resolve` would find, from memory as long as the list of served hosts
-   * reports no change of its domain. For questions about many hosts that are repeated all the time.
-   */
+  // from memory until the list of hosts reports a change: for many hosts, asked all the time
   companyOf(host: string): Promise<CompanyId | undefined>
   [Symbol.dispose](): void
 }
 
 /**
- * Creates a cache that finds the company of a host. Changes by this process apply immediately, and
- * changes by other processes apply within a second. All hosts of a wildcard domain share one cached
- * result. An unknown host causes no query of its own, because the cache also contains the list of
- * served hosts. A change of one company leaves the results of the others in the cache.
+ * Changes by this process apply immediately, those by others within a second. An unknown host
+ * causes no query of its own, because the list of served hosts is cached too.
  */
 export function openTenantCache(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>
@@ -96,27 +81,17 @@ export function openTenantCache(
   }
 }
 
-/**
- * Keeps the list of served hosts in memory. Listens to `deps.signals` for changes of the list until
- * it is disposed.
- */
 export interface ServedHosts {
-  /**
-   * Returns the domain that serves pages or the API on a host: a host name, or a wildcard such as
-   * `*.acme.fr`. Returns undefined if none does, and for `localhost` names. Does not wait for the
-   * database.
-   */
+  // Undefined also for `localhost` names. Does not wait for the database.
   domainOf(host: string): string | undefined
   [Symbol.dispose](): void
 }
 
-/** The age at which the list of served hosts is read again, in milliseconds. */
 const listedMs = 1000
 
 /**
- * Reads the list of served hosts and keeps it in memory. Reads what has changed after each signal
- * about domains. A call of `domainOf` also reads it if the last reading is older than a second, but
- * does not wait for it.
+ * Reads what has changed after each signal about domains, and in the background of a call if the
+ * last reading is older than a second.
  */
 export async function watchServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>
@@ -159,11 +134,7 @@ export async function watchServedHosts(
   }
 }
 
-/**
- * Returns which of the domains in `hosts` serves a host: the domain with the same name, or else a
- * wildcard such as `*.acme.fr`. Returns undefined if no domain serves the host. A wildcard does not
- * serve hosts that begin with `api.`.
- */
+// a wildcard does not serve hosts that begin with `api.`
 function domainOf(host: string, hosts: ReadonlySet<string>): string | undefined {
   if (hosts.has(host)) return host
   const dot = host.indexOf('.')
@@ -171,31 +142,21 @@ function domainOf(host: string, hosts: ReadonlySet<string>): string | undefined 
   return dot > 0 && host.slice(0, dot) !== 'api' && hosts.has(wildcard) ? wildcard : undefined
 }
 
-/**
- * Returns a cache of the results of `find`. A result is valid for one second. Parallel callers
- * share one call of `find`. When a result is half a second old, the cache calls `find` again in the
- * background, so that frequent callers never wait.
- */
+// A result is valid for a second. When it is half as old, the cache calls `find` in the background,
+// so that frequent callers never wait.
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,
   find: (key: Key) => Promise<Value>
 ): {
   get(key: Key): Promise<Value>
-  /**
-   * Forgets the results for which `isOutdated` returns true, and those that are not known yet.
-   * Without `isOutdated`, forgets all.
-   */
+  // also forgets results that are not known yet, and all without `isOutdated`
   forget(isOutdated?: (key: Key, value: Value) => boolean): void
 } {
   interface Entry {
     at: number
     value: Promise<Value>
-    /** The value, as soon as it is known. */
     known?: { value: Value }
-    /**
-     * The newer entry whose call of `find` is still running. It replaces this entry if the call
-     * succeeds. Undefined if no call is running.
-     */
+    // replaces this entry if its call of `find` succeeds
     next?: Entry
   }
   const known = new Map<Key, Entry>()
@@ -247,25 +208,18 @@ function fresh<Key, Value>(
   }
 }
 
-/**
- * After this many milliseconds without a reading, all hosts are read again. The database keeps
- * changes for five minutes.
- */
+// then all hosts are read again; the database keeps changes for five minutes
 const changesMs = 60_000
 
-/**
- * Returns a function that reads the hosts of all verified domains. Its first call reads all of them,
- * and the later calls only what has changed. Each call returns the same set, which then is as the
- * database was at the call or later. `onChange` is called with the domains that may have changed, or
- * with undefined if any may have.
- */
+// Each call returns the same set, as the database was at the call or later. `onChange` gets the
+// domains that may have changed, or undefined if any may have.
 function createHostsReader(
   deps: Pick<Deps, 'db'>,
   onChange?: (domains: string[] | undefined) => void
 ): () => Promise<ReadonlySet<string>> {
   let hosts = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY
-  /** The oldest transaction whose changes the next reading may not have seen yet. */
+  // the oldest transaction whose changes the next reading may not have seen yet
   let since = '0'
   let last: Promise<unknown> = Promise.resolve()
   let queued: Promise<ReadonlySet<string>> | undefined
@@ -296,11 +250,7 @@ function createHostsReader(
   }
 }
 
-/**
- * Returns the hosts that changed in the transaction `since` or in later ones, each with whether it
- * is served now. `seen` is the value of `since` for the next call. Without `since`, returns only
- * `seen`.
- */
+// `seen` is the value of `since` for the next call
 async function readChanges(
   deps: Pick<Deps, 'db'>,
   since: string | undefined
@@ -324,7 +274,6 @@ async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
   return new Set(result.rows.map(({ host }) => host))
 }
 
-/** Returns all hosts and wildcards on which pages are served now, with the names of their companies. */
 export async function listHostsWithCompanies(
   deps: Pick<Deps, 'db' | 'settings'>
 ): Promise<{ host: string; company: string }[]> {
@@ -342,7 +291,7 @@ type ConfigColumn =
   | ('name' | 'title' | 'public' | 'locale' | 'theme')
   | ('contact' | 'privacy' | 'terms' | 'version')
 
-/** A row of `resolve_host()`. Its `host` may be a wildcard such as `*.acme.fr`. */
+// of `resolve_host()`; its `host` may be a wildcard
 interface HostRow extends Pick<DomainRow, 'host' | ConfigColumn> {
   domain_id: string
   company_id: string
@@ -353,10 +302,6 @@ interface HostRow extends Pick<DomainRow, 'host' | ConfigColumn> {
   keeps_localhost: boolean
 }
 
-/**
- * Reads the company and the configuration of a host from the database. Returns undefined for an
- * unknown host.
- */
 export async function findTenant(
   deps: Pick<Deps, 'db'>,
   host: string
@@ -379,16 +324,13 @@ export async function findTenant(
   }
 }
 
-/** Returns the web address of a host: `'localhost'` → `'http://localhost:4321'` */
+/** `'localhost'` → `'http://localhost:4321'` */
 export function webOriginOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
   const { scheme, port } = settings
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
 }
 
-/**
- * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if
- * it has none.
- */
+/** Throws `host_needed` if the company has no primary domain. */
 export async function getTenantOnPrimaryHost(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -398,7 +340,6 @@ export async function getTenantOnPrimaryHost(
   return tenant
 }
 
-/** Returns the host of the company's primary domain. Throws `host_needed` if it has none. */
 export async function getPrimaryHost(tx: Tx): Promise<string> {
   const primary = await findPrimaryDomain(tx)
   if (!primary) throw hostNeeded()
@@ -406,10 +347,8 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 }
 
 /**
- * Returns the host of the company's primary domain. If the company has no primary domain, returns
- * the host of its oldest domain, even if no pages are served there. Used when an operator of
- * another company administers this company, for mails whose links need not work, such as the
- * notice of a deletion.
+ * For mails whose links need not work, such as the notice of a deletion: the oldest host may serve
+ * no pages.
  */
 export async function readPrimaryOrOldestHost(
   deps: Pick<Deps, 'db'>,
@@ -432,9 +371,8 @@ function hostNeeded(): AppError {
 }
 
 /**
- * Returns the primary domain of the company: the one that an administrator has chosen, otherwise
- * the oldest, `localhost` last. Wildcards and domains that are not verified do not count. Returns undefined if no
- * domain counts.
+ * The one that an administrator has chosen, otherwise the oldest, `localhost` last. Wildcards and
+ * domains that are not verified do not count.
  */
 export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: string } | undefined> {
   return selectInCompany(tx, 'domain')

@@ -2,7 +2,6 @@ import { pathLengthAtMost } from './svg-path-length.ts'
 import { type Declaration, mayApply, type StyleRule } from './svg-styles.ts'
 import { referencesIn } from './svg-values.ts'
 
-/** An element of a picture, as far as it matters for drawing. */
 export interface SvgElement {
   name: string
   attributes: ReadonlyMap<string, string>
@@ -12,16 +11,13 @@ export interface SvgElement {
   textLength: number
 }
 
-/**
- * The most that a picture may cost. One unit is about as much work for a browser as one plain shape.
- * `bench/pictures.ts` measures how long browsers draw pictures that cost as much as they may.
- */
+// A unit is about as much work as one plain shape. `bench/pictures.ts` measures how long browsers
+// draw pictures of this cost.
 export const maxDrawingCost = 3000
 
 /**
- * Counts what drawing a picture costs a browser, as the browser does it: every reference draws the
- * referenced content again. Returns undefined if it costs more than `maxDrawingCost`, which is also
- * the case if an element refers to itself.
+ * Counts as a browser draws: every reference draws the referenced content again. Undefined above
+ * `maxDrawingCost`, also for an element that refers to itself.
  */
 export function drawingCost(root: SvgElement, rules: readonly StyleRule[]): number | undefined {
   const drawing = new Drawing(root, rules)
@@ -39,12 +35,12 @@ export function drawingCost(root: SvgElement, rules: readonly StyleRule[]): numb
   }
 }
 
-/** The size at which pictures are drawn, in device pixels: the logo on a screen of two per pixel. */
+// in device pixels: the logo on a screen of two per pixel
 const shown = { w: 400, h: 80 }
 
 class TooCostly extends Error {}
 
-/** What shapes get from the elements around them: references, and the lengths of dashes. */
+// what shapes get from the elements around them
 type Inherited = Readonly<Record<(typeof inheritedNames)[number], ReadonlySet<string>>>
 const inheritedNames = [
   'fill',
@@ -61,11 +57,10 @@ const noPaint = Object.fromEntries(
 ) as unknown as Inherited
 
 interface Context {
-  /** Device pixels for one unit of the element's lengths. Infinity if it is not known. */
+  // device pixels for one unit; Infinity if it is not known
   scale: number
-  /** The length of which percentages are taken, at most. Infinity if it is not known. */
+  // of which percentages are taken, at most; Infinity if it is not known
   whole: number
-  /** The number of layers inside which the element is drawn. */
   layers: number
   inherited: Inherited
 }
@@ -77,7 +72,6 @@ const groups = new Set(['svg', 'g', 'use', ...shapes])
 
 class Drawing {
   cost = 0
-  /** How many elements are drawn inside each other now. */
   #depth = 0
   readonly #rules: readonly StyleRule[]
   readonly #byId = new Map<string, SvgElement>()
@@ -109,7 +103,6 @@ class Drawing {
     this.#depth--
   }
 
-  /** Counts the layers of an element, and returns the context of its content. */
   #enter(element: SvgElement, context: Context): Context {
     const own = (name: string) => this.#own(element, name)
     this.#read(element)
@@ -137,7 +130,6 @@ class Drawing {
     return here
   }
 
-  /** Counts the outline, the paint and the markers of a shape. */
   #paint(element: SvgElement, context: Context): void {
     const outlined = [...outlines].flatMap(name => this.#own(element, name))
     const outline = outlined.join(' ')
@@ -172,7 +164,6 @@ class Drawing {
     }
   }
 
-  /** Counts a gradient or a pattern, for a shape that has the size `extent()` at most. */
   #applyPaint(id: string, context: Context, extent: () => number): void {
     const paint = this.#byId.get(id)
     if (!paint) return
@@ -192,7 +183,7 @@ class Drawing {
     this.#drawContent(id, context)
   }
 
-  /** Counts a filter. What it blurs or thickens has to be drawn that far beyond the picture. */
+  // what it blurs or thickens has to be drawn that far beyond the picture
   #applyFilter(id: string, scale: number): void {
     const filter = this.#byId.get(id)
     if (filter?.name !== 'filter') return
@@ -217,7 +208,6 @@ class Drawing {
     }
   }
 
-  /** Draws the children of a clip path, mask, pattern or marker. */
   #drawContent(id: string, context: Context): void {
     const target = this.#byId.get(id)
     if (!target) return
@@ -233,7 +223,6 @@ class Drawing {
     for (const child of target.children) this.draw(child, here)
   }
 
-  /** Draws what a `<use>` refers to. */
   #drawReferenced(id: string | undefined, context: Context): void {
     const target = id === undefined ? undefined : this.#byId.get(id)
     if (!target) return
@@ -252,7 +241,7 @@ class Drawing {
     return element.attributes.get('href')?.slice(1)
   }
 
-  /** What an element gets from the elements that contain it in the file. */
+  // from the elements that contain it in the file
   #inheritedIn({ parent }: SvgElement): Inherited {
     return parent ? this.#inherit(parent, this.#inheritedIn(parent)) : noPaint
   }
@@ -272,7 +261,6 @@ class Drawing {
     return (inherited as Inherited | undefined) ?? around
   }
 
-  /** The values that an element may have for a property, from wherever in the file. */
   #own(element: SvgElement, name: string): string[] {
     return [...(this.#valuesOf(element).get(name) ?? [])]
   }
@@ -300,14 +288,13 @@ class Drawing {
     return values
   }
 
-  /** Counts the attributes of an element that are read each time that it is drawn. */
+  // attributes are read each time that the element is drawn
   #read({ attributes }: SvgElement): void {
     let length = 0
     for (const [name, value] of attributes) if (!outlines.has(name)) length += value.length
     this.#spend(Math.max(0, length - freeLength) / lengthPerUnit)
   }
 
-  /** Counts values that are read, whether they mean something or not. */
   #spendText(texts: Iterable<ReadonlySet<string>>): void {
     let length = 0
     for (const each of texts) for (const text of each) length += text.length + lengthOfValue
@@ -333,7 +320,7 @@ const filterCost = 15
 const turbulenceCost = 800
 const dashCost = 0.1
 const strokeCost = 3
-/** The number of corners whose lines, crossing each other, cost one unit. */
+// corners whose lines, crossing each other, cost one unit
 const cornersCrossed = 160
 const bytesPerUnit = 40
 const maxDrawingDepth = 400
@@ -365,10 +352,7 @@ function numbersIn(text: string): number[] {
   return (text.match(/[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi) ?? []).map(Number)
 }
 
-/**
- * Returns a length; a percentage is one of `whole`. Infinity for a length whose size is not known,
- * such as one of `em` or `calc()`.
- */
+// Infinity for a length whose size is not known, such as one of `em` or `calc()`
 function lengthOf(text: string, whole: number): number {
   const [, number = '', unit = ''] =
     /^\s*([^\s,a-z%]+(?:e[+-]?\d+)?)(%|[a-z]*)\s*(?:!important)?$/i.exec(text) ?? []
@@ -383,7 +367,6 @@ function lengthOf(text: string, whole: number): number {
 
 const absoluteUnits = new Set(['in', 'cm', 'mm', 'q', 'pt', 'pc'])
 
-/** Returns the width and height of a picture in its own units. */
 function sidesOfPicture({ attributes }: SvgElement): [number, number] {
   const box = numbersIn(attributes.get('viewBox') ?? '').map(Math.abs)
   const sideOf = (name: 'width' | 'height', otherwise: number) => {
@@ -401,7 +384,7 @@ function scaleOfPicture(root: SvgElement): number {
   return (isFilled ? Math.max : Math.min)(shown.w / w, shown.h / h)
 }
 
-/** Returns by how much a transform enlarges lengths, at most. */
+// at most
 function scaleOf(transform: string): number {
   let scale = 1
   for (const part of transform.toLowerCase().split(')')) {
@@ -417,10 +400,7 @@ function scaleOf(transform: string): number {
   return scale
 }
 
-/**
- * Returns the size that a shape has at most: the sum of its sides and the length of its outline.
- * Infinity for text, whose letters have any size.
- */
+// At most, with the length of its outline. Infinity for text, whose letters have any size.
 function extentOf(
   { name, textLength }: SvgElement,
   { sides, outlined, whole }: { sides: string[]; outlined: string[]; whole: number }
@@ -433,13 +413,13 @@ function extentOf(
   return lengths.reduce((sum, length) => sum + length, 0)
 }
 
-/** Returns an outline as path data: `points` are the corners of a polygon, and CSS writes `path()`. */
+// `points` are the corners of a polygon, and CSS writes `path()`
 function pathDataOf(outline: string): string {
   if (/^[\s,\d+.-]/.test(outline)) return `M${outline}Z`
   return /^\s*path\s*\(.*?(["'])(.*)\1/s.exec(outline)?.[2] ?? outline
 }
 
-/** Returns how many corners a shape has at most. A curve counts as one for each of its points. */
+// at most: a curve counts as one for each of its points
 function cornersOf({ textLength }: SvgElement, outline: string): number {
   const parts = outline.match(/\d+|[a-z]/gi)?.length ?? 0
   return Math.max(2, parts / 2) + cornersOfLetter * textLength

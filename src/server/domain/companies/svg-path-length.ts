@@ -1,6 +1,6 @@
 /**
- * Returns a length that the outline of a path does not exceed, moves of the pen included, in units
- * of the path. Infinity for an outline that is not plain path data.
+ * The path is not longer, moves of the pen included. Infinity for an outline that is not plain path
+ * data.
  */
 export function pathLengthAtMost(d: string): number {
   let length = 0
@@ -54,7 +54,7 @@ export function pathLengthAtMost(d: string): number {
 
 type Point = readonly [number, number]
 
-/** Smooth curves, each with the commands whose control point it mirrors. */
+// smooth curves, with the commands whose control point they mirror
 const mirrors = new Map([
   ['S', 'CS'],
   ['T', 'QT']
@@ -68,7 +68,7 @@ const argumentCounts = new Map(
   Object.entries({ M: 2, L: 2, H: 1, V: 1, C: 6, S: 4, Q: 4, T: 2, A: 7, Z: 0 })
 )
 
-/** Browsers enlarge an ellipse that is too small to connect the two points. */
+// browsers enlarge an ellipse that is too small to connect the two points
 function arcLengthAtMost([rx = 0, ry = 0]: number[], from: Point, to: Point): number {
   const radii = [Math.abs(rx), Math.abs(ry)]
   const small = Math.min(...radii)
@@ -77,7 +77,6 @@ function arcLengthAtMost([rx = 0, ry = 0]: number[], from: Point, to: Point): nu
   return 2 * Math.PI * Math.max(...radii) * Math.max(1, half / small)
 }
 
-/** Returns the numbers after a command, or undefined if there is anything else. */
 function readNumbers(text: string, command: string): number[] | undefined {
   const number = /[\s,]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)/iy
   // the two flags of an arc may be written without a space: `a1 1 0 015 5`

@@ -1,32 +1,28 @@
 import { drawingAttributes, isHarmless, RefusedPart, reference } from './svg-values.ts'
 
-/** One declaration of CSS, such as `fill: red`. */
 export interface Declaration {
   name: string
   value: string
 }
 
-/** A part of a selector between its combinators: `rect.a#b` */
+// between combinators: `rect.a#b`
 export interface Compound {
-  /** `''` or `'*'` for every element. */
+  // `''` or `'*'` for every element
   type: string
-  /** The classes and ids: `'.a'`, `'#b'` */
+  // `'.a'`, `'#b'`
   names: string[]
 }
 
-/** A rule of a style sheet, such as `.a, .b { fill: red }`. */
 export interface StyleRule {
   selectors: string[]
-  /** The last part of each selector. */
+  // the last part of each selector
   ends: Compound[]
   declarations: Declaration[]
 }
 
 /**
- * Parses the declarations of a style attribute or rule. Leaves out what browsers do not draw in an
- * SVG image, such as `-inkscape-stroke`. `where` names the place in the error. Throws `RefusedPart`
- * for a declaration that could load something, or that changes a drawing in ways that are not
- * allowed.
+ * Leaves out what browsers do not draw in an SVG image. Throws `RefusedPart`, with `where`, for
+ * what could load something or change a drawing in ways that are not allowed.
  */
 export function parseDeclarations(text: string, where: string): Declaration[] {
   if (!isHarmless(text) || !/^[\p{L}\p{M}\p{N}\s:;#.,%()'"+\-_/!*]*$/u.test(text)) {
@@ -48,10 +44,7 @@ export function parseDeclarations(text: string, where: string): Declaration[] {
   })
 }
 
-/**
- * Parses a style sheet of rules with simple selectors, such as the design tools write. Throws
- * `RefusedPart` for everything else, such as `@import`.
- */
+/** Throws `RefusedPart` for everything but rules with simple selectors, such as `@import`. */
 export function parseStyleSheet(css: string): StyleRule[] {
   const text = withoutComments(css)
   const rules: StyleRule[] = []
@@ -80,10 +73,7 @@ export function writeStyleSheet(rules: readonly StyleRule[]): string {
     .join('')
 }
 
-/**
- * Returns whether a rule could apply to an element. Looks only at the last part of each selector, so
- * it is true for some rules that do not apply.
- */
+/** Looks only at the last part of each selector, so it is true for some rules that do not apply. */
 export function mayApply(
   { ends }: StyleRule,
   element: { type: string; names: ReadonlySet<string> }
@@ -128,7 +118,7 @@ function withoutComments(css: string): string {
   }
 }
 
-/** Properties that an element has for itself, and that make its drawing costly. */
+// an element has these for itself, and they make its drawing costly
 const uninherited = new Set(
   'filter clip-path mask d transform x y cx cy r rx ry width height'.split(' ')
 )
@@ -141,7 +131,7 @@ const simpleReference = new RegExp(
   'iu'
 )
 
-/** A style may have everything that is a presentation attribute, and these. */
+// everything that is a presentation attribute, and these
 const drawingProperties = new Set([
   ...[...drawingAttributes].filter(name => !name.startsWith('transform')),
   'background-color',
@@ -149,7 +139,7 @@ const drawingProperties = new Set([
   'white-space'
 ])
 
-/** Other properties with which CSS changes what an SVG image shows. */
+// other properties that change what an SVG image shows
 const changesDrawing =
   /^(?:animation|backdrop|background|border|box|columns?|content|contain|mask-|motion|offset|outline|perspective|position|rotate|scale|shape-outside|transform|transition|translate|will-change|zoom)/
 

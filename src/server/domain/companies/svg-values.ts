@@ -1,7 +1,6 @@
-/** Thrown for a part of a picture that is not allowed. `what` quotes the part from the file. */
+/** `what` quotes the part from the file. */
 export class RefusedPart extends Error {
   readonly what: string
-  /** The rule in the error of the field. */
   readonly rule: 'svg' | 'svg_cost' | 'svg_entities'
 
   constructor(what: string, rule: RefusedPart['rule'] = 'svg') {
@@ -14,23 +13,22 @@ export class RefusedPart extends Error {
 // design tools name elements in the language of the person: "Dégradé_sans_nom_2"
 const idLetters = String.raw`[\p{L}\p{M}\p{N}_.\-]{1,100}`
 
-/** A reference to an element of the same picture in a value: `url(#a)`. */
+// `url(#a)`
 export const reference: RegExp = new RegExp(
   String.raw`url\(\s?(?:#(${idLetters})|'#(${idLetters})'|"#(${idLetters})")\s?\)`,
   'u'
 )
-/** A reference to an element of the same picture in `href`: `#a`. */
+// `#a`
 export const fragment: RegExp = new RegExp(`^#(${idLetters})$`, 'u')
 
-/** Returns the ids to which a value refers: `'url(#a) red'` → `['a']` */
+/** `'url(#a) red'` → `['a']` */
 export function referencesIn(value: string): string[] {
   return [...value.matchAll(new RegExp(reference, 'gu'))].map(([, a, b, c]) => a ?? b ?? c ?? '')
 }
 
 /**
- * Returns whether the value of an attribute or a property loads nothing from outside the picture.
- * The only allowed reference is `url(#id)`. CSS escapes and comments are refused, because they could
- * hide a forbidden reference.
+ * The only reference that loads nothing from outside is `url(#id)`. CSS escapes and comments could
+ * hide a forbidden one.
  */
 export function isHarmless(value: string): boolean {
   if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
@@ -39,7 +37,6 @@ export function isHarmless(value: string): boolean {
   return addresses === referencesIn(value).length
 }
 
-/** The presentation attributes that a logo or favicon may have. */
 export const drawingAttributes: ReadonlySet<string> = new Set(
   `x y cx cy r rx ry d width height transform transform-origin
    fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin

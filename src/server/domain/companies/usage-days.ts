@@ -8,30 +8,18 @@ import { requireGroup } from './groups.ts'
 
 const dayMs = 86_400_000
 const usualDays = 30
-/**
- * The earliest day that can be requested. There is no usage before this day, and PostgreSQL would
- * refuse the year 0.
- */
+// there is no usage before, and PostgreSQL would refuse the year 0
 const firstDay = '2000-01-01'
 
 interface UsageQuery {
   company_id: CompanyId
-  /** The id of a group of the company. Undefined for the usage of the whole company. */
   group?: string | undefined
-  /**
-   * The first day to return, in UTC, such as `2026-11-22`. If undefined, the 30 days that end with
-   * `to` are returned.
-   */
+  // days in UTC, such as `2026-11-22`; by default the 30 that end with `to`
   from?: string | undefined
-  /** The last day to return, in UTC. Today if undefined. */
+  // by default today
   to?: string | undefined
 }
 
-/**
- * Returns what a company or one of its groups used on each day of a period, oldest first. Throws
- * `not_found` if the company has no such group. Throws `invalid_input` if the period is longer than
- * 400 days, ends before it begins, or begins before the year 2000.
- */
 export async function readUsageDays(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, group, ...period }: UsageQuery
@@ -48,10 +36,7 @@ export async function readUsageDays(
   })
 }
 
-/**
- * Returns the number of the company's deposits that were begun yesterday or today (in UTC) and
- * failed.
- */
+/** Of deposits that were begun yesterday or today, in UTC. */
 export async function countRecentFailedDeposits(tx: Tx, now: Date): Promise<number> {
   const yesterday = dayOf(now.getTime() - dayMs)
   const { failed } = await selectInCompany(tx, 'usage_day')
@@ -90,7 +75,6 @@ function daysOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: Date): strin
   return Array.from({ length: count }, (_, n) => dayOf(Date.parse(first) + n * dayMs))
 }
 
-/** Returns the UTC day of a time in milliseconds, such as `2026-11-22`. */
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

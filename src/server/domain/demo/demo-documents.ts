@@ -1,49 +1,32 @@
 import { createHash } from 'node:crypto'
 import { makeCsv, makeJpeg, makePdf, makePng, makeWav, sampleDataNotice } from './demo-files.ts'
 
-/** The state that a deposit has when the demonstration is complete. */
 export type DemoDepositOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
-/** A deposit in the history of the demonstration. */
 export interface DemoDocument {
   kind: 'deposit'
-  /** When the deposit begins, in days since the demonstration's first day. */
+  // in days since the demonstration's first day
   day: number
   name: string
   media_type: string
   outcome: DemoDepositOutcome
-  /**
-   * Returns the bytes of the document. They are created only when needed, because creating all of
-   * them together would delay other work.
-   */
+  // when needed: making those of all documents together would delay other work
   makeBytes: () => Uint8Array
-  /**
-   * Digest, size and dimensions (in pixels) of the original picture, if the document is a reduced
-   * copy of a picture. Otherwise absent.
-   */
+  // the original, if the document is a reduced copy of a picture
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
 
-/** A verification in the history of the demonstration. */
 export interface DemoVerification {
   kind: 'verify'
   day: number
-  /**
-   * The names of the verified files. A name that belongs to no document of the demonstration stands
-   * for a file that nobody has deposited.
-   */
+  // a name of no document stands for a file that nobody has deposited
   names: string[]
 }
 
-/** How many days the demonstration's history reaches back when the demonstration is created. */
 export const demoHistoryDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
-/**
- * Returns the deposits and verifications of the demonstration, oldest first. Every call returns an
- * equal list.
- */
 export function demoHistory(): (DemoDocument | DemoVerification)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
     return { kind: 'deposit', day, name, outcome, ...describeFile(name, index) }
@@ -66,15 +49,10 @@ export function demoHistory(): (DemoDocument | DemoVerification)[] {
   return [...documents, ...checks].sort((a, b) => a.day - b.day)
 }
 
-/** Returns the SHA-256 of bytes or text as a hex string. */
 export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/**
- * The documents that the notary of the demonstration deposits in half a year. The outcome is `done`
- * unless given.
- */
 const sheets: [day: number, name: string, outcome?: DemoDepositOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
   [3.6, 'Acte de vente Lambert.pdf'],

@@ -1,20 +1,15 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** The notice in the demonstration's documents: everything in them is made up. */
 export const sampleDataNotice =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 
-/**
- * Returns a CSV table with a header and `rows` + 20 rows, so that no table is empty. Each row has
- * `title` in its second column.
- */
+// 20 rows more, so that no table is empty
 export function makeCsv(title: string, rows: number): string {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)
   return `numero;objet;montant\n${lines.join('\n')}\n`
 }
 
-/** Returns a PDF in the standard font Helvetica with one line of text on each page. */
 export function makePdf(title: string, pages: number): Uint8Array {
   const kids = Array.from({ length: pages }, (_, page) => `${4 + page * 2} 0 R`)
   const objects = [
@@ -43,7 +38,6 @@ export function makePdf(title: string, pages: number): Uint8Array {
   return Buffer.from(file, 'latin1')
 }
 
-/** Returns a PNG that shows a grid of gray lines, like a floor plan. */
 export function makePng(width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -71,7 +65,6 @@ function pngChunk(type: string, content: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
-/** Returns a WAV of `seconds` seconds, 16 bits at 8 kHz. It repeats a tone of one second. */
 export function makeWav(seconds: number): Uint8Array {
   const rate = 8000
   const samples = rate * seconds
@@ -98,12 +91,8 @@ export function makeWav(seconds: number): Uint8Array {
   return file
 }
 
-/**
- * Returns a baseline JPEG of gray squares, each 8 pixels wide. Different values of `seed` give
- * different grays. Each square is one block of a single gray, so two small Huffman tables suffice.
- * One has twelve codes of 4 bits for the changes of brightness. The other has one code of 1 bit for
- * the end of a block.
- */
+// Each square of 8 pixels is one block of a single gray, so two small Huffman tables suffice:
+// twelve codes of 4 bits for changes of brightness, and one of 1 bit for the end of a block.
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []
   const put = (value: number, length: number) => {

@@ -8,7 +8,7 @@ const marchandLogo =
 const marchandFavicon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="#1f5c43" rx="8"/><rect width="52" height="52" x="6" y="6" fill="none" stroke="#d9a441" stroke-width="2.5" rx="3"/><path fill="#f8f3e3" d="M14.6 45v-2.3l4.4-.3h1.3l4.3.3V45Zm.4-24.3v-2.3h5l.1 2.7h-.6ZM18.4 45V18.4h2l.6 13.1V45Zm10.7 0-8.9-23.6h-1v-3h5.2l7.9 21h-.5l1.7-5.1 5.8-15.9h2.6v2.9h-1.3l-1.7 5.2L32.1 45Zm7.6 0v-2.3l4.7-.3h2.8l5 .3V45Zm3.5 0v-4.3l.1-4.2V18.4h5.4l-.1 4.1v18.4l.1 4.1Zm3.4-23.9v-2.7h5.6v2.3l-5 .4Z"/></svg>'
 
-/** The theme of the demonstration, which is a notary's office: parchment, bottle green, ochre. */
+// of a notary's office: parchment, bottle green, ochre
 export const demoTheme: Theme = {
   colors: {
     dark: false,
@@ -21,5 +21,4 @@ export const demoTheme: Theme = {
   logo: marchandLogo
 }
 
-/** Name of the demonstration's company. Also the `name` and the page `title` of its domain. */
 export const demoCompanyName = 'Étude Marchand'

@@ -31,18 +31,12 @@ import {
 } from './demo-documents.ts'
 import { demoCompanyName, demoTheme } from './demo-theme.ts'
 
-/** The host of the demonstration's pages. */
 export const demoHost = 'demo.localhost'
 const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
-/**
- * A time in the far future, which keeps background jobs from changing the demonstration's uploads:
- * - An upload that must stay open stores it as the time when bytes last arrived. So the upload
- *   never lapses.
- * - For other uploads, the creation of the deposit by the job `settle-uploads` is postponed until
- *   this time. `fillDemo` creates the deposit instead.
- */
+// keeps background jobs from the demonstration's uploads: an open one never lapses, and `fillDemo`
+// creates the deposits of the others
 const farAway = new Date('9999-01-01T00:00:00Z')
 
 const seeding: LeaseSettings<'company'> = {
@@ -58,10 +52,6 @@ interface Demo {
   created_at: Date
 }
 
-/**
- * Creates the company of the demonstration, with a creation date 170 days in the past. `fillDemo`
- * adds its deposits later.
- */
 export async function createEmptyDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoHistoryDays * dayMs)
   await createCompany(
@@ -84,10 +74,6 @@ export async function createEmptyDemo(deps: Deps): Promise<void> {
   )
 }
 
-/**
- * Returns the demonstration's company, or undefined if there is none. There cannot be two, because
- * both would have the same host.
- */
 export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined> {
   // the list is sorted so that a demonstration comes last
   const company_id = (await listCompanyIds(deps)).at(-1)
@@ -105,10 +91,8 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds the missing deposits and verifications to the demonstration's history. Uses the functions
- * that also handle real deposits and verifications. Continues where an earlier call stopped. If
- * several processes call this function, only one does the work. Returns true if the history is
- * complete or there is no demonstration. Returns false if another call is needed.
+ * Continues where an earlier call stopped; of several processes, one does the work. Returns true if
+ * the history is complete or there is no demonstration, and false if another call is needed.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)
@@ -171,10 +155,6 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
   })
 }
 
-/**
- * Brings a deposit of the demonstration to its final state. If the deposit has no upload yet,
- * creates the upload first.
- */
 async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocument): Promise<void> {
   const upload = (await uploadOf(deps, person)) ?? (await register(deps, person, document))
   const { company_id, id } = upload
@@ -205,11 +185,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
   if (received) await createDepositFromUpload(deps, received)
 }
 
-/**
- * Returns the upload of the deposit that is being created, or undefined if it has none yet. The
- * upload is found by the creation time of its entry in the history. This time is `deps.clock()`,
- * which the caller sets to a different time for each deposit of the demonstration.
- */
+// found by its creation time, which differs for each deposit
 async function uploadOf(
   deps: Deps,
   { company_id, user_id }: DemoPerson
@@ -257,10 +233,6 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
   return upload
 }
 
-/**
- * Adds a verification to the demonstration's history, by verifying the files `names` at the time of
- * `deps.clock()`. Does nothing if the person's history already has an entry with exactly this time.
- */
 async function seedCheck(
   deps: Deps,
   person: DemoPerson,

@@ -9,13 +9,8 @@ import type { Tx } from '../../db/scope.ts'
 import { chooseCategoryIfNoneNamed } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/**
- * The rules that limit what may be deposited in a category: the allowed types of files, whether
- * reduced copies are allowed, and whether the service stores files or only their fingerprints.
- */
 export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
 
-/** The category of a file to deposit, and its rules. */
 export interface Admission {
   category: string
   rules: CategoryRules
@@ -26,28 +21,20 @@ interface Person {
   user_id: string
 }
 
-/** What is announced about a file, as far as it decides whether the file may be deposited. */
 interface AnnouncedFile {
   size: number
   media_type: string
   category?: string | undefined
   transform?: PictureTransform | undefined
-  /** The SHA-256 of the file that the person chose. Undefined if it is not known yet. */
+  /** The SHA-256 of the chosen file, if it is known yet. */
   original?: string
   /** The SHA-256 of the file to store. */
   stored?: string
 }
 
-/**
- * Checks files of a person, before anything is stored or charged. Returns for each file its
- * category, with the rules, or the error:
- * - `fingerprint_invalid` if the fingerprints, the size or the type do not agree with `transform`.
- * - `file_empty`, `too_large`.
- * - `category_unknown` if the person may not use the category, `forbidden` if the person is in no
- *   group that may deposit, and the errors of `chooseCategoryIfNoneNamed`.
- * - `category_unusable` if the record of a deposit cannot contain the name of the category.
- * - `type_not_allowed`, `transform_not_allowed` if the category does not allow the file.
- */
+// Before anything is stored or charged. Beside the rules of the category, an error says
+// `fingerprint_invalid` if fingerprints, size or type do not agree with `transform`, and
+// `category_unusable` if the record of a deposit cannot contain the name of the category.
 export async function admitFiles(
   tx: Tx,
   deps: Pick<Deps, 'settings'>,
@@ -72,7 +59,6 @@ export async function admitFiles(
   return outcomes
 }
 
-/** Returns an error for the caller; throws any other. */
 function asRefusal(error: unknown): AppError {
   if (error instanceof AppError) return error
   throw error
@@ -93,23 +79,6 @@ function requireConsistentTransform({ transform, ...file }: AnnouncedFile): void
   }
 }
 
-/**
- * The query that reads the rules of a category. It returns one row for each of the caller's groups
- * that may use the category. No row means that the caller may not use the category.
- */
-const allowedGroups = (tx: Tx, wanted: Person & { category: string }) =>
-  allowedCategoriesQuery(tx, wanted)
-    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
-    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
-    .where('group_category.category_id', '=', wanted.category)
-    .select([
-      'group.features',
-      'category.names',
-      'category.originals',
-      'category.store',
-      'category.media_types'
-    ])
-
 function requireSizeAllowedByService(
   { settings }: Pick<Deps, 'settings'>,
   { size }: AnnouncedFile
@@ -124,7 +93,19 @@ async function readCategoryRules(
   tx: Tx,
   wanted: Person & { category: string }
 ): Promise<CategoryRules> {
-  const allowed = await allowedGroups(tx, wanted).execute()
+  // one row for each of the caller's groups that may use the category
+  const allowed = await allowedCategoriesQuery(tx, wanted)
+    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
+    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
+    .where('group_category.category_id', '=', wanted.category)
+    .select([
+      'group.features',
+      'category.names',
+      'category.originals',
+      'category.store',
+      'category.media_types'
+    ])
+    .execute()
   const [rules] = allowed
   // the same error for missing, other companies' and forbidden categories
   if (!rules) {

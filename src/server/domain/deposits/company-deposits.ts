@@ -5,7 +5,6 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
 interface Filter {
-  /** Words that the name of the document must contain. */
   q?: string | undefined
   category?: string | undefined
   user?: string | undefined
@@ -22,7 +21,6 @@ export function isSearch({ q, category, user, from, to }: Filter): boolean {
   return [q, category, user, from, to].some(each => each !== undefined)
 }
 
-/** Returns a page of the company's recorded deposits that match the given filters. */
 export async function listDeposits(
   deps: Pick<Deps, 'db'>,
   { company_id, limit, cursor, sort, ...filter }: Listing

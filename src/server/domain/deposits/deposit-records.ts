@@ -20,7 +20,6 @@ import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { encryptOpenings } from '../evidence/sealed-openings.ts'
 import { finishWithLogs, type NewLeaf, type RequestStateToRecord } from '../finish-with-logs.ts'
 
-/** A deposit to record, and what the history shows about it. */
 export interface NewDepositRecord {
   company_id: CompanyId
   record_id: string
@@ -32,9 +31,8 @@ export interface NewDepositRecord {
   name: string
   original: Buffer
   /**
-   * Describes the file that the service stores for the deposit. `stored` is the SHA-256 of its
-   * bytes. `blobTag` is the keyed hash of `stored` and names the file on disk. `group_id` is the
-   * group that is charged for the file. Undefined if only the fingerprint is stored, not the file.
+   * Undefined if only the fingerprint is stored. `stored` is the SHA-256 of the file's bytes,
+   * `blobTag` its keyed hash, which names the file, and `group_id` the group that is charged.
    */
   kept: { stored: Buffer; blobTag: Buffer; group_id: string } | undefined
   transform: Record<string, unknown> | null
@@ -43,24 +41,17 @@ export interface NewDepositRecord {
   now: Date
 }
 
-/**
- * The names that are written into the record of a deposit. `origin` is the name of the company's
- * evidence log. The other names describe the depositor and the category.
- */
+// `origin` is the name of the company's evidence log
 interface NamesInDepositRecord {
   origin: string
   account: string
   username: string
   category: string
   visibility: string
-  /**
-   * How long the service keeps the files of the category, such as `P90D` or `P10Y`. Null means
-   * forever. This is not part of the record.
-   */
+  /** Not part of the record. */
   retention: string | null
 }
 
-/** Returns the names for the records of a person, by the id of the category. */
 async function readNames(
   tx: Tx,
   records: readonly NewDepositRecord[]
@@ -86,14 +77,11 @@ async function readNames(
   return new Map(rows.map(({ id, names, ...row }) => [id, { ...row, category: names.en }]))
 }
 
-/** The number of log leaves that are computed before the event loop may handle other calls. */
+// computed before the event loop may handle other calls
 const leavesAtOnce = 8
 
-/**
- * Records deposits of a person, in the given order. Writes for each the deposit's row, its tags
- * (keyed hashes for look-ups), its encrypted openings (salts, values and link key), its entry in the
- * history and its leaf in the evidence log. Returns the requests (entries of the history).
- */
+// Writes for each the deposit's row, its tags, its encrypted openings, its entry in the history and
+// its leaf in the evidence log.
 export async function recordDeposits(
   tx: Tx,
   deps: Deps,
@@ -108,11 +96,12 @@ export async function recordDeposits(
     const names = namesByCategory.get(record.category_id)
     if (!names) throw new Error(`company ${tx.companyId} lacks the names of a record`)
     const { leaf, hash, openings } = leafOf(deps, record, names)
-    const { company_id, record_id } = record
+    const { company_id, record_id, kept, now } = record
+    const { visibility, retention } = names
     rows.push({
       record,
-      visibility: names.visibility,
-      keep_until: keepUntil(record, names),
+      visibility,
+      keep_until: kept && retention !== null ? retentionEnd(now, retention) : null,
       sealed: encryptOpenings(deps, keys, { company_id, record_id, openings }),
       tags: tagsOf(keys.lookup, record),
       leaf: { record_id, leaf, hash }
@@ -123,7 +112,6 @@ export async function recordDeposits(
   return finishWithLogs(tx, deps, { states: rows.map(doneDraft), leaves })
 }
 
-/** What is stored of a deposit. */
 interface DepositRows {
   record: NewDepositRecord
   visibility: string
@@ -133,7 +121,6 @@ interface DepositRows {
   leaf: NewLeaf
 }
 
-/** Inserts the deposits with their openings and tags, in one statement for all. */
 async function insertRows(tx: Tx, rows: readonly DepositRows[]): Promise<void> {
   const of = <Value>(read: (row: DepositRows) => Value) => rows.map(read)
   const tags = rows.flatMap(({ record, tags }) => tags.map(tag => ({ ...tag, record })))
@@ -174,18 +161,9 @@ async function insertRows(tx: Tx, rows: readonly DepositRows[]): Promise<void> {
     ) as tag (tag, record_ref, user_id, which)`.execute(tx)
 }
 
-/**
- * Returns the time that a record states: the time of the deposit, rounded down to a whole second.
- */
+// a record states whole seconds
 function recordedAt({ now }: NewDepositRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
-}
-
-function keepUntil(
-  { kept, now }: NewDepositRecord,
-  { retention }: NamesInDepositRecord
-): Date | null {
-  return kept && retention !== null ? retentionEnd(now, retention) : null
 }
 
 function doneDraft({ record, keep_until, leaf }: DepositRows): RequestStateToRecord {
@@ -205,7 +183,6 @@ function doneDraft({ record, keep_until, leaf }: DepositRows): RequestStateToRec
   }
 }
 
-/** Returns the facts about a deposit that its entry in the history shows. */
 export function historyFactsOf(
   file: {
     name: string

@@ -15,11 +15,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { readOpeningsOfDeposit } from '../evidence/sealed-openings.ts'
 import { decryptDigest } from './upload-digests.ts'
 
-/**
- * Returns what a client needs to continue an open upload. `input.id` is the id of the upload's
- * request (entry of the history). Throws `not_found` if the caller has no open upload with this
- * request. Also throws it for an upload of `PUT /deposit`, which cannot be continued.
- */
+/** `input.id` is the id of the upload's request (entry of the history). */
 export async function getUnfinishedUpload(
   deps: Pick<Deps, 'db' | 'keys'>,
   input: FindInput
@@ -53,10 +49,6 @@ interface FindInput {
   id: string
 }
 
-/**
- * Returns a deposit of the caller with its values decrypted. Throws `not_found` if the caller has
- * no such deposit.
- */
 export async function getDeposit(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
@@ -84,8 +76,8 @@ export async function getDeposit(
 }
 
 /**
- * Returns the properties of a deposit's file: the tag (keyed hash of the bytes) under which it is
- * stored, its size, name, type and digest, and whether it is the reduced copy of a picture. Throws `not_found` if the deposit stores no bytes.
+ * `tag` is the keyed hash under which the file is stored. Throws `not_found` if the deposit stores
+ * no bytes.
  */
 export async function getStoredFileMetadata(
   deps: Pick<Deps, 'db' | 'companyKeys'>,

@@ -10,27 +10,17 @@ import { createDeposit } from './intake.ts'
 import { openUpload } from './new-uploads.ts'
 import { discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
 
-/**
- * The caller of a `PUT /deposit` counts as disconnected after this many milliseconds without a
- * byte. A repeated call may then start anew.
- */
+// a caller without a byte for this long counts as disconnected, and a repeated call may start anew
 const deadMs = 60_000
-/**
- * How often a waiting call checks the state of its deposit, in milliseconds, even if no signal
- * arrives.
- */
+// a waiting call looks this often even if no signal arrives
 const lookMs = 1000
 
-/**
- * A file that is sent as the body of `PUT /deposit`. Its size is known at the start, its
- * fingerprint only at the end.
- */
+/** Its size is known at the start, its fingerprint only at the end. */
 export interface DirectUploadFile {
   company_id: CompanyId
   user_id: string
-  /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
+  /** A person or an API key. Each has idempotency keys of its own. */
   actor: string
-  /** The value of the header `Idempotency-Key`. Undefined without the header. */
   key: string | undefined
   name: string
   category: string | undefined
@@ -38,24 +28,14 @@ export interface DirectUploadFile {
   size: number
 }
 
-/** What the server must do with the body of a `PUT /deposit`. */
 export type DirectUploadPlan =
-  /** Store the bytes in the file of this new upload. */
   | { kind: 'new'; upload: Upload }
-  /** Hash the bytes without storing them, because the category stores none. */
+  /** The category stores no bytes. */
   | { kind: 'fingerprint' }
-  /**
-   * An earlier call with the same idempotency key has sent the whole file. Hash the bytes and
-   * compare the digest with that of the earlier file.
-   */
+  /** An earlier call with the same idempotency key has sent the whole file: compare the digests. */
   | { kind: 'repeated'; request_id: string }
 
-/**
- * Checks the file of a `PUT /deposit` before its bytes are read. Reserves quota if the bytes will
- * be stored. Returns what the server must do with the bytes. Throws an error of `admitFiles` if the
- * file may not be deposited, an error of `openUpload` if the person has reached a limit, and
- * `idempotency_in_flight` if a call with the same idempotency key is still running.
- */
+/** Called before the bytes are read. Reserves quota if they will be stored. */
 export async function beginDirectUpload(
   deps: Deps,
   file: DirectUploadFile
@@ -80,7 +60,6 @@ export async function beginDirectUpload(
   }
 }
 
-/** Returns what to do with the bytes, or the upload of an earlier call with the same key. */
 async function begin(
   tx: Tx,
   deps: Deps,
@@ -103,9 +82,8 @@ async function begin(
 }
 
 /**
- * Ends an upload after a failure or a disconnection of the caller. Nothing is stored or charged,
- * and the idempotency key can be used again. Does nothing if the upload was completed or ended in
- * the meantime.
+ * Nothing is stored or charged, and the idempotency key can be used again. Does nothing if the
+ * upload was completed or ended in the meantime.
  */
 export async function abandonDirectUpload(
   deps: Deps,
@@ -116,7 +94,6 @@ export async function abandonDirectUpload(
   await discardIncompleteUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
-/** Creates a deposit that stores the fingerprint of a file and not its bytes. */
 export async function createFingerprintOnlyDeposit(
   deps: Deps,
   file: DirectUploadFile,
@@ -140,9 +117,7 @@ export async function createFingerprintOnlyDeposit(
 }
 
 /**
- * Throws `idempotency_key_reused` if a repeated call sent other bytes than the first call with the
- * same idempotency key. `sha256` is the digest of the bytes of the repeated call. `request` is the
- * history entry of the first call. Checks nothing if the deposit of the first call is not recorded,
+ * `request` is the history entry of the first call. Checks nothing if its deposit is not recorded,
  * because there is nothing to compare with.
  */
 export async function requireSameBytesAsFirstCall(
@@ -160,10 +135,8 @@ export async function requireSameBytesAsFirstCall(
 }
 
 /**
- * Waits until a request (entry of the history) has reached its final state, and returns the
- * request. Stops waiting after about `patienceMs` milliseconds or when the process stops. The
- * returned request may then still be in progress. Waits in `outside`, which lends the call's place to
- * others.
+ * The returned request may still be in progress after about `patienceMs` milliseconds. Waits in
+ * `outside`, which lends the call's place to others.
  */
 export async function waitForFinalState(
   deps: Deps,
@@ -187,11 +160,7 @@ export async function waitForFinalState(
   }
 }
 
-/**
- * Starts to listen for a change of the person's history. The promise `changed` resolves when the
- * history changes. It also resolves after a second, because the signal of another process may get
- * lost. `stop` ends the listening and resolves the promise.
- */
+// also resolves after `lookMs`, because the signal of another process may get lost
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
   const changed = new Promise<void>(resolve => {
@@ -208,10 +177,7 @@ function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string })
   return { changed, stop: () => stop() }
 }
 
-/**
- * Frees the idempotency key of an upload that has ended, so that the key can be used again. Does
- * nothing if the key already belongs to another upload.
- */
+// does nothing if the key already belongs to another upload
 async function forget(tx: Tx, file: DirectUploadFile, upload: Upload): Promise<void> {
   const { key, ...call } = callOf(file, undefined)
   if (key !== undefined) await releaseIdempotencyKeys(tx, call, [key], { upload_id: upload.id })

@@ -19,10 +19,6 @@ interface SoughtFile {
   category: string
 }
 
-/**
- * Finds files that the person is uploading already, in the same category. Returns the newest upload
- * of each with its request (entry of the history).
- */
 export async function findOpenUploads<File extends SoughtFile>(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
@@ -43,35 +39,27 @@ export async function findOpenUploads<File extends SoughtFile>(
     .orderBy('active_at', 'desc')
     .select(['id', 'request_id', 'original', 'stored', 'category_id'])
     .execute()
-  const requests = await readRequestsById(
+  return withRequests(
     tx,
     person,
-    rows.map(row => row.request_id)
-  )
-  return new Map(
-    sealed.flatMap(({ file, original, stored }) => {
+    sealed.map(({ file, original, stored }) => {
       const row = rows.find(
         each =>
           each.original?.equals(original) &&
           each.stored?.equals(stored) &&
           each.category_id === file.category
       )
-      const request = row && requests.get(row.request_id)
-      return request ? [[file, { request, upload_id: row.id }] as const] : []
+      return { file, row: row && { request_id: row.request_id, upload_id: row.id } }
     })
   )
 }
 
-/**
- * Finds files that the person has deposited before, in any category. Returns the request (entry of
- * the history) of the newest deposit of each. Does not search other people's deposits.
- */
 export async function findOwnDeposits<File extends SoughtFile>(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
   person: Person,
   files: readonly File[]
-): Promise<Map<File, ProcessedRequest>> {
+): Promise<Map<File, { request: ProcessedRequest }>> {
   if (files.length === 0) return new Map()
   const { lookup } = await deps.companyKeys.read(tx)
   const tagged = files.map(file => ({ file, tag: keyedHashOf(lookup, 'sha256', file.original) }))
@@ -87,16 +75,24 @@ export async function findOwnDeposits<File extends SoughtFile>(
     .orderBy('deposit.request_id', 'desc')
     .select(['lookup_tag.tag', 'deposit.request_id'])
     .execute()
-  const requests = await readRequestsById(
+  return withRequests(
     tx,
     person,
-    rows.map(row => row.request_id)
+    tagged.map(({ file, tag }) => ({ file, row: rows.find(each => each.tag.equals(tag)) }))
   )
+}
+
+async function withRequests<File, Row extends { request_id: string }>(
+  tx: Tx,
+  person: Person,
+  found: { file: File; row: Row | undefined }[]
+): Promise<Map<File, Row & { request: ProcessedRequest }>> {
+  const ids = found.flatMap(({ row }) => row?.request_id ?? [])
+  const requests = await readRequestsById(tx, person, ids)
   return new Map(
-    tagged.flatMap(({ file, tag }) => {
-      const row = rows.find(each => each.tag.equals(tag))
+    found.flatMap(({ file, row }) => {
       const request = row && requests.get(row.request_id)
-      return request ? [[file, request] as const] : []
+      return request ? [[file, { ...row, request }] as const] : []
     })
   )
 }

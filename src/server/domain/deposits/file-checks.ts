@@ -6,41 +6,23 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { deleteFilesIfUnreferenced } from './kept-files.ts'
 
-/**
- * A file that belongs to no upload and no deposit is deleted at this age in hours. A younger one
- * may belong to a transaction that has not committed yet.
- */
+// a younger file without upload and deposit may belong to a transaction that has not committed yet
 const orphanHours = 24
 const pageRows = 1000
-/**
- * The number of files that are deleted in one transaction. It is small, because deposits of the
- * same bytes must wait for the transaction.
- */
+// small, because deposits of the same bytes must wait for the transaction
 const discardedAtOnce = 100
 
-/** The result of comparing the stored files of a company with its database rows. */
 export interface StoredFilesCheckReport {
   checked: number
-  /**
-   * Tags (keyed hashes of the bytes, in hex) of deposited files that are missing on disk or have
-   * the wrong size. Their bytes are lost.
-   */
+  /** Tags (hex) of deposited files that are missing on disk or have the wrong size. */
   missing: string[]
-  /**
-   * Tags (keyed hashes of the original bytes, in hex) of deposited files whose bytes on disk have
-   * changed. The original bytes are lost.
-   */
+  /** Tags (hex) of deposited files whose bytes on disk have changed. */
   damaged: string[]
-  /** The number of deleted files. They belonged to no upload and no deposit. */
+  /** How many files were deleted that belonged to no upload and no deposit. */
   removed: number
 }
 
-/**
- * Compares the stored files of a company with its database rows, and reports lost and damaged
- * files. To find changed bytes, reads a random sample of the files. `rehash` is the fraction of the
- * files to read, from 0 to 1. Deletes files older than a day that belong to no upload and no
- * deposit.
- */
+/** `rehash` is the fraction of the files to read, from 0 to 1, which are a random sample. */
 export async function checkFilesAndDeleteOrphans(
   deps: Deps,
   company_id: CompanyId,
@@ -54,9 +36,8 @@ export async function checkFilesAndDeleteOrphans(
 }
 
 /**
- * Deletes files of removed companies that are still on disk. Only a note on disk counts as proof
- * that a company was removed. Missing database rows are no proof: after an older backup was
- * restored, the rows of newer companies are missing too.
+ * Only a note on disk counts as proof that a company was removed. Missing database rows are none:
+ * after an older backup was restored, the rows of newer companies are missing too.
  */
 export async function deleteFilesOfRemovedCompanies(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
@@ -140,11 +121,6 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   return removed
 }
 
-/**
- * Deletes files from the final storage (not staged files) if they were last written or moved before
- * `before` and belong to no upload and no deposit. Returns the number of deleted files. Looks up
- * the rows of many files with one query.
- */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
   let batch: Buffer[] = []

@@ -10,11 +10,9 @@ import { deleteFilesIfUnreferenced } from './kept-files.ts'
 const erasedAtOnce = 50
 
 /**
- * Erases the files of deposits whose retention period has ended. One transaction gives the storage
- * of the files back to the groups and people to which it was charged, and notes the erasure in the
- * history. The records of the deposits stay, so the documents can still be verified. After the
- * transaction, deletes the bytes that no other deposit needs. If the deletion fails, the job
- * `check-files` deletes them later. Returns whether there may be more files to erase.
+ * Gives the storage back and notes the erasure in the history. The records stay, so the documents
+ * can still be verified. If a file cannot be deleted, the job `check-files` does it later. Returns
+ * whether there may be more files to erase.
  */
 export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock()
@@ -89,12 +87,7 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
   })
 }
 
-/**
- * Decrements the reference count of each stored file by the number of its deposits in `due`, the
- * deposits whose files are erased. Deletes the row of a file in the table `blob` if no deposit
- * refers to the file any more. Returns `sizes`, which maps the tag (keyed hash, in hex) of each
- * file to its size in bytes, and `unused`, the tags of the files whose rows were deleted.
- */
+// `sizes` is by tag (hex); `unused` are the tags to which no deposit refers any more
 async function releaseBlobs(
   tx: Tx,
   due: readonly DueFile[]

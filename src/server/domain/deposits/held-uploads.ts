@@ -4,10 +4,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { finishWithLogs } from '../finish-with-logs.ts'
 import { buildRequestStateToRecord, findUpload } from './uploads.ts'
 
-/**
- * A held upload: all its bytes have arrived, but every attempt to create its deposit has failed. An
- * operator can retry it.
- */
+/** All its bytes have arrived, but every attempt to create its deposit has failed. */
 export interface HeldUpload {
   company_id: CompanyId
   request_id: string
@@ -18,10 +15,6 @@ export interface HeldUpload {
   failure: string | null
 }
 
-/**
- * Returns the held uploads of a company, oldest first: all bytes have arrived, but every attempt to
- * create the deposit has failed.
- */
 export async function listHeldUploads(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -40,10 +33,6 @@ export async function listHeldUploads(
   }))
 }
 
-/**
- * Returns the number of held uploads of the company. An upload is held after every attempt to
- * create its deposit has failed.
- */
 export async function countHeldUploads(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -53,10 +42,7 @@ export async function countHeldUploads(
   )
 }
 
-/**
- * Lets the job `settle-uploads` try again to create the deposit of a held upload, although all
- * earlier attempts have failed. Returns false if the company has no held upload with this request.
- */
+/** Returns false if the company has no held upload with this request. */
 export async function scheduleHeldUploadRetry(
   deps: Deps,
   { company_id, request_id }: { company_id: CompanyId; request_id: string }

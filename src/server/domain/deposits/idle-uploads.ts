@@ -9,24 +9,15 @@ import {
   storeReleasedBytes
 } from './uploads.ts'
 
-/** An upload ends after this many hours without a byte. */
 const lapseHours = 24
-/**
- * After this many minutes without a byte, the storage for an upload's missing bytes is no longer
- * reserved.
- */
 const idleMinutes = 10
 const pageRows = 500
-/**
- * An upload of `PUT /deposit` ends after this many minutes without a byte. The time is short,
- * because the caller of `PUT /deposit` cannot continue an interrupted upload.
- */
+// short, because the caller of `PUT /deposit` cannot continue an interrupted upload
 const lapseDirectMinutes = 10
 
 /**
- * Releases the storage that is reserved for missing bytes, for each upload that has received no
- * byte for ten minutes. The storage of the received bytes stays reserved until the upload ends.
- * Leaves out uploads of `PUT /deposit`, because `endNextIdleUpload` ends them after the same time.
+ * After ten minutes without a byte. The storage of the received bytes stays reserved until the
+ * upload ends.
  */
 export async function releaseIdleUploadReservations(
   deps: Deps,
@@ -66,11 +57,7 @@ export async function releaseIdleUploadReservations(
   }
 }
 
-/**
- * Ends one upload of the company that has received no byte for a day, or for ten minutes if it is
- * an upload of `PUT /deposit`. Of several such uploads, ends the one that has been idle longest.
- * The upload gets the state `lapsed`. Returns false if there is no such upload.
- */
+/** After a day without a byte. Ends the one that has been idle longest; false if there is none. */
 export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()
   const before = new Date(now - lapseHours * 3_600_000)

@@ -25,62 +25,44 @@ import {
 } from './kept-files.ts'
 import { openUpload } from './new-uploads.ts'
 
-/** The input of `POST /deposit`: what a client announces about a file before it sends the bytes. */
 export type NewDeposit = z.output<(typeof createDepositCall)['input']>
 
-/**
- * The result of `POST /deposit`. If the person has deposited the same file before, the result has
- * only `duplicate`: the request (entry of the history) of the earlier deposit. With `again` in the
- * input, there is never a `duplicate`.
- */
+/** `duplicate` is the request (entry of the history) of an earlier deposit of the same file. */
 export type CreateDepositResult =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
-      /**
-       * The path to which to send the bytes, `/uploads/<id>`. Absent if the category stores no
-       * bytes.
-       */
+      /** Absent if the category stores no bytes. */
       upload?: string
-      /** Present if an earlier call began the upload. The client should continue that upload. */
+      /** An earlier call began the upload, and the client should continue it. */
       continued?: true
     }
 
-/** The answer to one file: the result of `POST /deposit` for it, or the error. */
 export type DepositAnswer = { body: CreateDepositResult; replayed: boolean } | AppError
 
-/** The route of the idempotency keys of `POST /deposit`, which `POST /deposit/batch` shares. */
+/** `POST /deposit/batch` shares the idempotency keys of `POST /deposit`. */
 export const depositKeyRoute = 'POST /deposit'
 
-/** Who deposits, by which call. */
 interface Depositor {
   company_id: CompanyId
   user_id: string
-  /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
+  /** A person or an API key. Each has idempotency keys of its own. */
   actor: string
-  /** The route of the idempotency keys. */
   route: string
 }
 
-/** A file to deposit. */
 export interface IncomingFile {
-  /** The idempotency key of this file. */
   key: string | undefined
   deposit: NewDeposit
   /** What a repetition with the same key must have again, if it is not `deposit`. */
   input?: unknown
-  /**
-   * The bytes on disk, which match the announced fingerprint. Undefined if they are to come. A
-   * category that stores only fingerprints needs none.
-   */
+  /** The bytes on disk, which match the announced fingerprint. Undefined if they are to come. */
   staged?: StagedFileId
 }
 
 /**
- * Deposits a file whose bytes are to come: creates its request (entry of the history) and its
- * upload, and reserves quota. If the category stores only fingerprints, records the deposit
- * immediately and creates no upload. If the caller has deposited the same file before or is
- * uploading it, creates nothing and returns the existing request, unless `deposit.again` is set.
+ * Takes in a file whose bytes are to come. If the category stores only fingerprints, records the
+ * deposit immediately and creates no upload.
  */
 export async function createDeposit(
   deps: Deps,
@@ -101,9 +83,8 @@ export async function createDeposit(
 }
 
 /**
- * Deposits files whose bytes are on disk, in one transaction. Returns an answer for each file, in
- * the same order. A refused file stores and charges nothing and does not affect the others. When
- * this function returns, the deposits are recorded.
+ * Takes in files whose bytes are on disk, in one transaction. A refused file does not affect the
+ * others.
  */
 export async function createDeposits(
   deps: Deps,
@@ -131,7 +112,7 @@ export async function createDeposits(
   return answers
 }
 
-/** A file on its way in. Each step answers the files that go no further. */
+// each step answers the files that go no further
 interface Examined extends IncomingFile {
   original: Buffer
   stored: Buffer
@@ -162,12 +143,9 @@ function answerOf({ answer, repeats }: Examined): DepositAnswer {
   return { body: { duplicate: first.body.request }, replayed: false }
 }
 
-/**
- * Takes in several files of a person whose bytes are on disk, or one file whose bytes are to come.
- * Every file gets an answer. Returns the tags of kept files that belong to no deposit, which must be
- * deleted after the transaction. Locks rows in the same order as other transactions, to avoid
- * deadlocks: idempotency keys, rows of files, usage, and finally the heads of the logs.
- */
+// Returns the tags of kept files that belong to no deposit, which must be deleted after the
+// transaction. Locks rows in the same order as other transactions, to avoid deadlocks: idempotency
+// keys, rows of files, usage, and finally the heads of the logs.
 async function takeIn(
   tx: Tx,
   deps: Deps,
@@ -208,7 +186,6 @@ async function takeIn(
   return orphans
 }
 
-/** Whether the bytes of a file are to come. */
 function isAwaited({ rules, toKeep }: Admitted): boolean {
   return rules.store === 'file' && !toKeep
 }
@@ -217,10 +194,6 @@ function isRefused({ answer, repeats }: Examined): boolean {
   return (repeats ? repeats.file.answer : answer) instanceof AppError
 }
 
-/**
- * Claims the idempotency keys, so that no other call can use them. Returns the files that have a
- * new key or none.
- */
 async function claimKeys(
   tx: Tx,
   deps: Deps,
@@ -248,9 +221,6 @@ async function claimKeys(
   return files.filter(({ answer, repeats }) => !answer && !repeats)
 }
 
-/**
- * Returns the files with what is found for each of them. Answers those for which an error is found.
- */
 function accept<File extends Examined, Found extends object>(
   files: readonly File[],
   outcomes: readonly (Found | AppError)[]
@@ -263,10 +233,6 @@ function accept<File extends Examined, Found extends object>(
   })
 }
 
-/**
- * Returns the files that must be deposited: those that are new, and those with `again`. Answers
- * those that the person has deposited before or is uploading.
- */
 async function leaveOutEarlier(
   tx: Tx,
   deps: Deps,
@@ -285,7 +251,9 @@ async function leaveOutEarlier(
     by,
     sought.filter(file => !open.has(file))
   )
-  for (const [file, duplicate] of own) file.answer = { body: { duplicate }, replayed: false }
+  for (const [file, { request }] of own) {
+    file.answer = { body: { duplicate: request }, replayed: false }
+  }
   const firsts = new Map<string, Admitted>()
   for (const file of files.filter(({ answer }) => !answer)) {
     const { original, again } = file.deposit
@@ -296,11 +264,9 @@ async function leaveOutEarlier(
   return files.filter(({ answer, repeats }) => !answer && !repeats)
 }
 
-/**
- * Moves the files to their final paths and charges the deposits to the person's groups. The limits
- * are read before the files are moved, so that a call at the limit moves none for nothing, and
- * checked again by the statement that charges. So the usage is not locked while files are moved.
- */
+// The limits are read before the files are moved, so that a call at the limit moves none for
+// nothing, and checked again by the statement that charges. So the usage is not locked while files
+// are moved.
 async function keepAndCharge(
   tx: Tx,
   deps: Deps,
@@ -365,8 +331,8 @@ async function record(
 }
 
 /**
- * Returns a deposit with the media type of the chosen file by its name, where the client has told
- * none or one that is known to be wrong.
+ * Takes the media type from the name where the client has told none or one that is known to be
+ * wrong.
  */
 export function withMediaTypeByName<
   T extends Pick<NewDeposit, 'name' | 'media_type' | 'transform'>

@@ -5,20 +5,18 @@ import type { CompanyId, Deps, FileDigest, StagedFileId } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { decryptDigest } from './upload-digests.ts'
 
-/** The place of a file's bytes among the kept files, and what is there already. */
 export interface KeptPlace {
   /** The keyed hash of the bytes, which names the kept file. */
   tag: Buffer
-  /** The digest of the file that is there. Undefined if there is none. */
+  /** The digest of the file that is there, if any. */
   found: FileDigest | undefined
   /**
-   * The inode number of the file that is there, if its bytes have changed on disk. A new file of
-   * the same content must replace it.
+   * The inode number of the file that is there, if its bytes have changed: a new file must replace
+   * it.
    */
   damaged: number | undefined
 }
 
-/** Returns the place of the bytes with a SHA-256. Reads the file that is there, if there is one. */
 export async function findKeptPlace(
   deps: Pick<Deps, 'blobs' | 'companyKeys'>,
   company_id: CompanyId,
@@ -31,7 +29,6 @@ export async function findKeptPlace(
   return { tag, found, damaged: found && !found.sha256.equals(sha256) ? found.inode : undefined }
 }
 
-/** A staged file to keep. */
 export interface FileToKeep extends Pick<KeptPlace, 'tag' | 'damaged'> {
   staged: StagedFileId
   size: number
@@ -39,10 +36,7 @@ export interface FileToKeep extends Pick<KeptPlace, 'tag' | 'damaged'> {
 
 const movesAtOnce = 4
 
-/**
- * Writes and thereby locks the rows of files in the table `blob`, and moves the files to their
- * final paths. A deletion of the same bytes waits for these rows.
- */
+// also locks the rows in `blob`, for which a deletion of the same bytes waits
 export async function keepFiles(
   tx: Tx,
   { blobs, clock }: Pick<Deps, 'blobs' | 'clock'>,
@@ -64,10 +58,7 @@ export async function keepFiles(
   await Promise.all(Array.from({ length: movesAtOnce }, moveNext))
 }
 
-/**
- * Undoes what `keepFiles` wrote to the database. Does not delete the files: call
- * `deleteFilesIfUnreferenced` after the transaction.
- */
+// does not delete the files: call `deleteFilesIfUnreferenced` after the transaction
 export async function giveUpFiles(tx: Tx, files: readonly FileToKeep[]): Promise<void> {
   for (const { tag } of files) {
     await updateInCompany(tx, 'blob').set({ refs: sql`refs - 1` }).where('tag', '=', tag).execute()
@@ -75,12 +66,9 @@ export async function giveUpFiles(tx: Tx, files: readonly FileToKeep[]): Promise
   }
 }
 
-/**
- * Deletes each stored file that `tags` names, unless a deposit or an upload refers to it. A tag is
- * the keyed hash of a file's bytes. Returns the number of deleted files. While a file is being
- * deleted, a row in the table `blob` marks it. A deposit of the same bytes waits for that row and
- * then stores a file of its own. All code that deletes single stored files must call this function.
- */
+// While a file is being deleted, a row in the table `blob` marks it. A deposit of the same bytes
+// waits for that row and then stores a file of its own. All code that deletes single stored files
+// must call this function.
 export async function deleteFilesIfUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
   company_id: CompanyId,
@@ -104,11 +92,8 @@ export async function deleteFilesIfUnreferenced(
   })
 }
 
-/**
- * Returns the tags (keyed hashes in hex) of files whose bytes have arrived but whose deposit does
- * not exist yet. Such a file must not be deleted. It may already be at its final path, although the
- * transaction that moved it did not commit.
- */
+// Files whose bytes have arrived but whose deposit does not exist yet. Such a file may already be
+// at its final path, although the transaction that moved it did not commit.
 async function tagsOfUploads(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'companyKeys'>,

@@ -18,20 +18,12 @@ interface AwaitedFile {
   media_type: string
   category: string
   transform?: PictureTransform | undefined
-  /**
-   * The digests of the file that the person chose and of the file to store. Undefined if the
-   * service computes them later from the bytes.
-   */
+  /** Undefined if the service computes them later from the bytes. */
   digests: { original: Buffer; stored: Buffer } | undefined
 }
 
 const maxOpenUploads = 2000
 
-/**
- * Creates an upload for a file whose bytes are to come, with its request (entry of the history), and
- * reserves quota for it. Throws the errors of `reserveQuota`, and `upload_limit_reached` if the
- * person has too many open uploads.
- */
 export async function openUpload(
   tx: Tx,
   deps: Deps,

@@ -5,10 +5,8 @@ interface Owner {
   user_id: string
 }
 
-/**
- * Encrypts the digest of a file for the table `upload`. Equal digests of the same person give equal
- * results, so that a query can find the person's open upload of the same file.
- */
+// equal digests of a person give equal results, so that a query can find their open upload of the
+// same file
 export function encryptDigest(
   keys: Pick<InstallationKeys, 'sealSame'>,
   owner: Owner,
@@ -17,10 +15,7 @@ export function encryptDigest(
   return keys.sealSame(digest, aadOf(owner))
 }
 
-/**
- * Decrypts a digest from the table `upload`. Returns a value of 32 bytes unchanged, because it is
- * a digest that an earlier release stored unencrypted.
- */
+// 32 bytes are a digest that an earlier release stored unencrypted
 export function decryptDigest(
   keys: Pick<InstallationKeys, 'open'>,
   owner: Owner,

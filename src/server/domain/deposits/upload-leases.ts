@@ -16,35 +16,21 @@ import {
 } from './uploads.ts'
 
 const writing: LeaseSettings<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
-/** How often a process renews its write lease while bytes arrive, in milliseconds. */
 export const writeLeaseRenewalMs = writing.ms / 3
 
-/**
- * The right of one process to write the bytes of an upload. It lasts ten seconds unless it is
- * renewed.
- */
+/** The right of one process to write an upload's bytes, for ten seconds unless it is renewed. */
 export interface WriteLease {
-  /** The id of the process that has the lease. */
   writer: string
   upload: Upload
-  /**
-   * Whether this process has taken over the upload, because the lease of another process had
-   * expired. The bytes so far are then in the file of that process and must be copied.
-   */
+  /** The bytes so far are in the file of a process whose lease has expired: copy them. */
   isTakenOver: boolean
 }
 
 /**
- * Gives the process `writer` a lease on an upload: the right to write its bytes.
- * - If another process has a lease that has not expired, `writer` gets none. Returns `heldUntil`,
- *   the time at which the other lease expires.
- * - If the previous process has ended its lease, `writer` continues the existing file.
- * - If the lease of the previous process has expired, that process may still have the file open.
- *   `writer` then gets a new file, and the number `generation` of the upload grows by one.
- *
- * A process that has died does not end its lease. So a caller that got no lease keeps the `heldUntil`
- * of its first try, waits, and passes it as `ignored` on its last try. A lease that still expires at
- * exactly that time was not renewed meanwhile, and is treated as expired.
+ * `writer` gets none while another process has a lease, and may retry with its `heldUntil` as
+ * `ignored`: a lease that still expires at exactly that time was not renewed meanwhile, so its
+ * process has died. As that process may still have the file open, `writer` then gets a new file
+ * (`generation`).
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -81,8 +67,8 @@ export async function takeWriteLease(
 }
 
 /**
- * Extends a write lease. With `hasProgress`, also notes that bytes have arrived, so that the upload
- * does not lapse. Returns false if the process no longer has the lease.
+ * `hasProgress` notes that bytes have arrived, so that the upload does not lapse. Returns false if
+ * the process no longer has the lease.
  */
 export async function renewWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -100,9 +86,8 @@ export async function renewWriteLease(
 }
 
 /**
- * Ends a write lease. The caller must have closed the upload's file. With `hasProgress`, also notes
- * that bytes have arrived, so that the upload does not lapse. If the upload has ended in the
- * meantime, deletes its file.
+ * The caller must have closed the upload's file. If the upload has ended in the meantime, deletes
+ * it.
  */
 export async function endWriteLease(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,
@@ -121,10 +106,7 @@ export async function endWriteLease(
   if (state === 'settled') await deps.blobs.discardStaged(upload)
 }
 
-/**
- * Returns the SQL condition that an upload still lacks bytes and that no other process has taken it
- * over. With this condition, a process that has lost the upload cannot change the upload's row.
- */
+// keeps a process that has lost the upload from changing its row
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`
 }

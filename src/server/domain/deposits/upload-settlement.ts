@@ -18,23 +18,17 @@ import {
   type Upload
 } from './uploads.ts'
 
-/**
- * The lease of the process that creates an upload's deposit. It is short and renewed during the
- * work, so that a crash delays the deposit only briefly.
- */
+// short and renewed during the work, so that a crash delays the deposit only briefly
 const settling: LeaseSettings<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
-/**
- * The pauses after failed attempts to create a deposit, in seconds. When the attempt after the last
- * pause fails too, the upload is held until an operator retries it.
- */
+// in seconds; when the attempt after the last pause fails too, the upload is held until an operator
+// retries it
 const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Takes the oldest upload of the company for which an attempt to create the deposit is due, and
- * creates its deposit. Returns whether there was such an upload. After an error the upload waits
- * for its next attempt and does not delay other uploads.
+ * Takes the oldest that is due. Returns whether there was one. After an error the upload waits for
+ * its next attempt and does not delay others.
  */
 export async function createDepositFromNextUpload(
   deps: Deps,
@@ -57,9 +51,8 @@ export async function createDepositFromNextUpload(
 }
 
 /**
- * Creates the deposit of an upload whose bytes have all arrived. The caller must have the upload's
- * lease. If the bytes do not match the announced digest, ends the upload as `failed`. Throws if the
- * file is missing, and does not end the upload: perhaps the disk cannot be reached at the moment.
+ * The caller must have the upload's lease. Throws if the file is missing, and does not end the
+ * upload: perhaps the disk cannot be reached at the moment.
  */
 export async function createDepositFromUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
@@ -81,8 +74,8 @@ export async function createDepositFromUpload(deps: Deps, upload: Upload): Promi
 }
 
 /**
- * Keeps the job `settle-uploads` from creating the deposit of an upload before the time `until`.
- * Can also be called while the upload is incomplete.
+ * Keeps the job `settle-uploads` away until `until`. Can also be called while the upload is
+ * incomplete.
  */
 export async function postponeDepositCreation(
   deps: Pick<Deps, 'db'>,
@@ -109,10 +102,6 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
   })
 }
 
-/**
- * Records a failed attempt to create a deposit, and when the next attempt is due. After the last
- * attempt, marks the upload as held: then only an operator can retry it.
- */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload
   const now = deps.clock()
@@ -137,7 +126,6 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
   else deps.log.warn({ ...facts, seconds }, 'deposit not made, tried again later')
 }
 
-/** Renews the lease of an upload at intervals until the returned object is disposed. */
 function keepLease(deps: Deps, { company_id, id }: Upload): Disposable {
   const renewNow = () =>
     inCompany(deps.db, company_id, tx =>
@@ -166,10 +154,6 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
   if (ended) await deps.blobs.discardStaged(upload)
 }
 
-/**
- * Records the deposit of an upload in one transaction: keeps its file, turns the reserved quota into
- * used quota and writes the record.
- */
 async function record(
   deps: Deps,
   upload: Upload,

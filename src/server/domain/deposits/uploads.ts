@@ -12,10 +12,7 @@ import {
 } from '../limits/quotas.ts'
 import { encryptDigest } from './upload-digests.ts'
 
-/**
- * An upload, together with columns of its request (its entry in the history). `request_state`,
- * `request_created` and `request_facts` are read from the request.
- */
+/** With `request_…` columns of its request (entry of the history). */
 export interface Upload {
   company_id: CompanyId
   id: string
@@ -27,53 +24,35 @@ export interface Upload {
   media_type: string
   name: string
   /**
-   * The digest that was declared for the file that the person chose. The digest is encrypted. Null
-   * for `PUT /deposit` until its last byte has arrived. Deleted (null) when the upload is settled.
+   * The encrypted digest of the chosen file. Null for `PUT /deposit` until its last byte has
+   * arrived, and once settled.
    */
   original: Buffer | null
-  /**
-   * The digest that was declared for the file to store. The digest is encrypted. Null whenever
-   * `original` is null.
-   */
+  /** The encrypted digest of the file to store, null whenever `original` is. */
   stored: Buffer | null
   transform: Record<string, unknown> | null
   /**
-   * `uploading`: bytes are missing. `received`: all bytes have arrived. `held`: every attempt to
-   * create the deposit has failed. `settled`: the deposit exists, or the upload ended without one.
+   * `received`: the bytes have arrived. `held`: no attempt to create the deposit succeeded.
+   * `settled`: the deposit exists, or the upload ended without one.
    */
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /**
-   * The number of missing bytes for which no storage is reserved any more, because no bytes arrived
-   * for some time.
-   */
+  /** How many missing bytes have no reserved storage, because none arrived for some time. */
   released: number
-  /** The number of attempts to create the deposit so far. */
   attempts: number
   group_id: string
   period_start: Date
-  /**
-   * When bytes last arrived, or when the upload was created. If no more bytes arrive, the upload
-   * ends with the state `lapsed`: after ten minutes for `PUT /deposit`, otherwise after a day.
-   */
+  /** When bytes last arrived. After ten minutes (`PUT /deposit`) or a day, the upload lapses. */
   active_at: Date
-  /**
-   * The number of times that another process has taken over the upload. Each takeover begins a new
-   * file, so the name of the file contains this number.
-   */
+  /** Counts takeovers by other processes. Each begins a new file, named with this number. */
   generation: number
-  /** The id of the process that has the right to write the upload's bytes. Null if none has. */
+  /** The id of the process that has the right to write the upload's bytes until `writer_until`. */
   writer: string | null
-  /** When the right of `writer` to write the bytes expires, unless it is renewed. */
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
   request_facts: RequestStateToRecord['facts']
 }
 
-/**
- * Returns an upload of a person. Throws `not_found` if it does not exist or belongs to another
- * person.
- */
 export async function getUpload(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -83,7 +62,7 @@ export async function getUpload(
   return upload
 }
 
-/** Notes that an open upload has made progress, so that it does not lapse. */
+/** Notes that bytes have arrived, so that the upload does not lapse. */
 export async function recordUploadActivity(
   deps: Pick<Deps, 'db' | 'clock'>,
   upload: Upload
@@ -96,32 +75,25 @@ export async function recordUploadActivity(
   )
 }
 
-/** Throws `cancelled` if the upload was cancelled, and `lapsed` if it has lapsed. */
 export function refuseCancelledOrLapsedUpload({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
   }
 }
 
-/**
- * Returns the error for a call that cannot write an upload's bytes, because another call is writing
- * them. The client should ask for the current offset and try again.
- */
+/** The client should ask for the current offset and try again. */
 export function uploadBusyError(): AppError {
   return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
-/** Throws `upload_state` if all bytes of an upload have arrived, or if the upload has ended. */
 export function requireIncompleteUpload({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
 }
 
 /**
- * Completes an upload after its last byte has arrived: flushes the file to disk and queues the
- * creation of the deposit. After this function returns, the deposit will be created even if the
- * service crashes. Does nothing if the upload is already complete. If the flush fails, the upload
- * fails for good: the system may have dropped bytes, and a second flush would not report that.
- * `sha256` is the digest of the file, if none was announced.
+ * After this, the deposit will be created even if the service crashes. If the flush to disk fails,
+ * the upload fails for good: the system may have dropped bytes, and a second flush would not report
+ * that. `sha256` is the digest of the file, if none was announced.
  */
 export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
@@ -154,20 +126,13 @@ export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer
   if (failure?.isFlush) throw failure.error
 }
 
-/**
- * Cancels a person's upload and releases its reservation. Throws `upload_state` if the upload is
- * complete.
- */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   if (await discardIncompleteUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
-/**
- * Ends an incomplete upload and deletes its file. `state` is `failed` after an error of the
- * service, and otherwise `cancelled`. Calls `also` to make further changes in the same transaction.
- * Returns false and does nothing if the upload was already complete or ended.
- */
+// `also` makes further changes in the same transaction; false if the upload was already complete or
+// ended
 export async function discardIncompleteUpload(
   deps: Deps,
   upload: Upload,
@@ -193,9 +158,8 @@ export async function discardIncompleteUpload(
 }
 
 /**
- * Reserves the storage for an upload's missing bytes again, if it was released while no bytes
- * arrived. Throws `storage_limit_reached` if the group does not have enough left. Even then, the
- * received bytes are kept, and the upload can continue later.
+ * Does nothing unless storage was released while no bytes arrived. Even if the group does not have
+ * enough left, the received bytes are kept, and the upload can continue later.
  */
 export async function reserveUploadStorageAgain(
   deps: Pick<Deps, 'db'>,
@@ -213,20 +177,11 @@ async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   await storeReleasedBytes(tx, id, 0)
 }
 
-/**
- * Sets the field `released` of an upload. This many of its bytes have not arrived yet and no longer
- * have storage reserved for them.
- */
 export async function storeReleasedBytes(tx: Tx, id: string, released: number): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }
 
-/**
- * Ends an upload without creating a deposit, in the transaction `tx`. Releases the quota that is
- * reserved for the upload, and deletes the upload's digests. Gives the upload's entry in the
- * history the state `state` and the error code `code`. With the state `failed`, also counts a
- * failed deposit in the group's daily statistics.
- */
+// with `failed`, also counts a failed deposit in the group's daily statistics
 export async function endUploadWithoutDeposit(
   tx: Tx,
   deps: Deps,
@@ -245,10 +200,6 @@ export async function endUploadWithoutDeposit(
 
 const noWriter = { writer: null, writer_until: null }
 
-/**
- * Marks an upload as settled, because its deposit exists or it ended without one. Ends its leases,
- * and deletes its digests and its `transform` (how the browser reduced the picture).
- */
 export async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
   const forgotten = { original: null, stored: null, transform: null }
   await updateById(tx, 'upload', id)
@@ -256,21 +207,13 @@ export async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
     .execute()
 }
 
-/**
- * Returns the quota that is reserved for an upload at present: one request of the request limit,
- * and storage for the bytes of its file. The field `released` counts missing bytes for which no
- * storage is reserved any more. These are not included.
- */
 export function reservedQuotaOf(upload: Upload) {
   const { user_id, group_id, period_start, size, released, request_created } = upload
   const place = { user_id, group_id, period_start, made_at: request_created }
   return { ...place, requests: 1, bytes: size - released }
 }
 
-/**
- * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
- * the caller passes the result to `finishWithLogs`.
- */
+// stores nothing: the caller passes the result to `finishWithLogs`
 export function buildRequestStateToRecord(
   upload: Upload,
   state: RequestState
@@ -285,19 +228,11 @@ export function buildRequestStateToRecord(
   }
 }
 
-/**
- * Locks the row of an upload until the transaction ends and returns it, or undefined if it does not
- * exist.
- */
 export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undefined> {
   await selectById(tx, 'upload', upload.id).select('id').forUpdate().execute()
   return findUpload(tx, upload.id)
 }
 
-/**
- * Reads an upload with the state and facts of its request (entry of the history). Returns undefined
- * if the upload does not exist.
- */
 export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined> {
   const row = await selectById(tx, 'upload', id)
     .innerJoin('request', join => joinInCompany(join, 'request.id', 'upload.request_id'))

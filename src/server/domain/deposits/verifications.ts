@@ -25,30 +25,20 @@ interface VerifyInput {
   items: { sha256: string }[]
 }
 
-/**
- * Verifies fingerprints. A signed-in caller also gets `request_id`, the id of the history entry of
- * this verification.
- */
+/** For a signed-in caller, `request_id` is the history entry of this verification. */
 export type VerifyFingerprints = (
   input: VerifyInput
 ) => Promise<{ items: VerificationResult[]; request_id?: string }>
 
-/**
- * Returns the function that verifies fingerprints. Parallel calls of signed-out people share SQL
- * statements.
- */
+/** Parallel calls of signed-out people share SQL statements. */
 export function createFingerprintVerifier(deps: Deps): VerifyFingerprints {
   const lookUpPublic = createPublicLookUp(deps)
   return input => verify(deps, lookUpPublic, input)
 }
 
-/**
- * Looks up fingerprints among the company's deposits. Everybody finds `public` deposits. A
- * `private` deposit is found only by administrators and by people in a group that may use the
- * deposit's category. Nobody finds `receipt_only` deposits, not even their depositor. A signed-in
- * caller is charged for each fingerprint and gets a request (entry of the history). Nothing is
- * recorded about a signed-out caller.
- */
+// Everybody finds `public` deposits. A `private` deposit is found only by administrators and by
+// people in a group that may use the deposit's category. Nobody finds `receipt_only` deposits, not
+// even their depositor. Nothing is recorded about a signed-out caller.
 async function verify(
   deps: Deps,
   lookUpPublic: PublicLookUp,
@@ -88,10 +78,6 @@ async function verify(
   })
 }
 
-/**
- * Counts the fingerprints of a call toward the rate limits of the person or, for a signed-out
- * caller, of the network address and the company.
- */
 async function countItems(
   deps: Deps,
   { tenant, person, address, items }: VerifyInput
@@ -117,13 +103,8 @@ async function countItems(
   await consumeMailOrVerifyDayLimit(deps, 'verify', { company_id, isFirst }, points)
 }
 
-/**
- * The limits of the SQL statements that look up fingerprints for signed-out callers:
- * - `maxItems`: how many fingerprints one statement looks up at most.
- * - `slowMs`: the next statement starts when the running one has ended, or after this many
- *   milliseconds. A statement usually takes one or two.
- * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection.
- */
+// The next statement starts when the running one has ended, or after `slowMs`; one usually takes
+// one or two milliseconds. Each of `maxAtOnce` has its own connection.
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
 type Found = Pick<VerificationResult, 'findings' | 'records' | 'own'>
@@ -132,10 +113,7 @@ const nothing: Found = { findings: [], records: 0 }
 
 type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Found[]>
 
-/**
- * Creates the function that looks up fingerprints for signed-out callers. Their calls write nothing
- * and can be frequent, so parallel calls share SQL statements.
- */
+// these calls write nothing and can be frequent, so parallel ones share statements
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Found[]>>()
   const createLoader = (company_id: CompanyId) =>
@@ -150,13 +128,10 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   }
 }
 
-/**
- * Returns for each fingerprint at most two deposits that `person` may find: the oldest one whose
- * original file matches, and the oldest one whose stored copy matches. Beside them, returns how many
- * there are, and the oldest one of `person`. More would make the response large. The results are in the order of `tags`, which are the keyed hashes of the fingerprints. A
- * single query looks up deposits and permissions, so that the response time does not reveal whether
- * a hidden deposit exists.
- */
+// At most two deposits for each fingerprint: the oldest one whose original matches, and the oldest
+// one whose stored copy matches; beside them how many there are, and the oldest one of `person`. A
+// single query looks up deposits and permissions, so that the response time does not reveal whether
+// a hidden deposit exists.
 async function lookUp(
   tx: Tx,
   tags: Buffer[],

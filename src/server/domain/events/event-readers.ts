@@ -7,53 +7,37 @@ import type { CompanyId, Deps } from '../deps.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { readEventSequenceBounds } from './events.ts'
 
-/** How often a reader reads new events, in milliseconds, even if no signal arrives. */
+// a reader reads this often even if no signal arrives
 const beatMs = 2000
 const pageEvents = 500
 
-/** An event of a person's history, formatted as text for event streams. */
 export interface FormattedEvent {
   seq: number
   text: string
 }
 
-/** An event stream that gets its events from an event reader. None of its methods may throw. */
+// None of its methods may throw.
 export interface EventSubscriber {
   readonly person: AuthenticatedCaller
   /**
-   * Hands the stream the person's events up to the sequence number `until`. They begin after the
-   * `until` of the previous call of `deliver` or `readFromDatabase`. `events` may be empty.
+   * Hands over the person's events after the `until` of the previous call of `deliver` or
+   * `readFromDatabase`, up to this one. `events` may be empty.
    */
   deliver(events: FormattedEvent[], until: number): void
-  /**
-   * Tells the stream that it must read the person's events up to the sequence number `until` from
-   * the database. Called when the reader cannot deliver these events.
-   */
+  /** Called when the reader cannot deliver the events up to `until` itself. */
   readFromDatabase(until: number): void
-  /**
-   * Called every two seconds and when the process stops. The stream can then send a tick or end.
-   */
+  /** Called every two seconds and when the process stops, so that the stream can tick or end. */
   onInterval(): void
 }
 
-/**
- * Reads the new events of a company and delivers them to the company's streams in this process. One
- * query serves all streams.
- */
 export interface CompanyEventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
-  /**
-   * Returns the sequence numbers of the company's newest event, which may have been deleted, and of
-   * the oldest event that still exists. Parallel callers share one query.
-   */
+  /** Sequence numbers; the newest event may have been deleted. Parallel callers share one query. */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
-/**
- * Returns a function that returns the event reader of a company. The first call for a company
- * creates its reader. A reader reads only while it has subscribers.
- */
+// A reader reads only while it has subscribers, with one query for all streams of a company.
 export function createEventReaders(deps: Deps): (company_id: CompanyId) => CompanyEventReader {
   const readers = new Map<CompanyId, CompanyEventReader>()
   return company_id => {
@@ -64,17 +48,11 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Compa
 }
 
 function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
-  /**
-   * The streams with the numbers of their subscriptions, which count from 1. By these numbers,
-   * `readPage` finds the streams that subscribed while it was reading events.
-   */
+  // by the number of each subscription, from which `readPage` sees who subscribed while it was
+  // reading
   const subscribers = new Map<EventSubscriber, number>()
   const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
-  /**
-   * The sequence number up to which the reader has delivered events. Undefined before the first
-   * page.
-   */
   let seen: number | undefined
   let isReading = false
   let isAskedAgain = false
@@ -106,10 +84,6 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
     }
   }
 
-  /**
-   * Reads a page of the company's new events and delivers it to the subscribers. Returns whether
-   * there may be another page.
-   */
   async function readPage(): Promise<boolean> {
     const isFirst = seen === undefined
     const user_ids = isFirst ? [] : [...byUser.keys()]
@@ -181,11 +155,7 @@ function formatEvent(request: ProcessedRequest): FormattedEvent {
   return { seq, text: `id: ${seq}\ndata: ${JSON.stringify(request)}\n\n` }
 }
 
-/**
- * Returns a page of the events of several people, grouped by the id of the person. The events have
- * higher sequence numbers than `after`. The returned `seen` is the sequence number up to which the
- * company's events were searched. The returned `isFull` is true if there may be another page.
- */
+// `seen` is the sequence number up to which the company's events were searched
 export async function readEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number }

@@ -11,72 +11,44 @@ import {
 } from './event-readers.ts'
 
 const tickMs = 15_000
-/**
- * How many milliseconds after a tick the next one is due. A tick is an event that keeps the
- * connection alive. Streams check every two seconds whether a tick is due, so ticks are at most
- * `tickMs` apart.
- */
+// streams check every two seconds whether a tick is due, so ticks are at most `tickMs` apart
 const tickAfterMs = tickMs - 2000
-/**
- * Maximum number of events that wait in memory for a slow client. If there are more, the stream
- * drops all of them and reads them from the database later.
- */
+// a stream with more waiting events for a slow client drops them and reads them from the database
+// later
 const maxHeldEvents = 64
-/**
- * Maximum number of characters of the events that wait in memory for a slow client. If there are
- * more, the stream drops all waiting events and reads them from the database later.
- */
 const maxHeldChars = 256 * 1024
 
-/** The connection or other target to which a stream writes its events. */
 export interface EventSink {
-  /**
-   * Writes text. Returns false if the stream must not write further events until the sink's owner
-   * calls `EventStream.resume()`.
-   */
+  /** False if the stream must not write further events before `EventStream.resume()`. */
   write(text: string): boolean
   end(): void
 }
 
-/** A stream that sends the changes of a person's history as events. */
 export interface EventStream {
-  /** Starts to write events to `sink`. Must be called once. */
+  /** Must be called once. */
   start(sink: EventSink): void
-  /**
-   * Continues to write events after `write()` of the sink has returned false. The sink's owner must
-   * call this as soon as the sink can take more.
-   */
+  /** To be called as soon as the sink can take more, after its `write()` has returned false. */
   resume(): void
-  /** Ends the stream, for example because its client has disconnected. */
   close(): void
 }
 
 interface StreamOpening {
   person: AuthenticatedCaller
   host: string
-  /**
-   * The sequence number of the last event that the client has (header `Last-Event-ID`). Undefined
-   * for a new client, whose stream begins with the next event.
-   */
+  /** The last event that the client has (header `Last-Event-ID`), undefined for a new client. */
   after: number | undefined
 }
 
-/** Opens the event streams of this process. */
 export interface EventStreams {
   /**
-   * Opens a stream of the changes of a person's requests (entries of the history). It sends each
-   * change once, in order. It begins with a tick: an event that reports no change and has the
-   * sequence number after which the stream continues. A client that loads its list after the tick
-   * misses nothing. If the stream cannot continue after `opening.after`, for example because later
-   * events have been deleted, a reset comes first. The reset tells the client to load its list
-   * again. Throws `stream_limit_reached` if too many streams are open.
+   * Opens a stream of the changes of a person's requests, each once and in order. It begins with a
+   * tick, whose sequence number is where the stream continues, so a client that loads its list
+   * after the tick misses nothing. If it cannot continue after `opening.after`, a reset comes
+   * first, which tells the client to load its list again.
    */
   open(opening: StreamOpening): Promise<EventStream>
 }
 
-/**
- * Creates the event streams of this process. All streams of a company share one reader of events.
- */
 export function createEventStreams(deps: Deps): EventStreams {
   const findReader = createEventReaders(deps)
   const takeSeat = createSeats(deps.settings.limits)
@@ -105,25 +77,18 @@ class OpenStream implements EventStream, EventSubscriber {
   readonly #stopWatching: () => void
   #sink: EventSink | undefined
   #isOver = false
-  /** The error code that a new call of the person would get. Undefined while the stream may go on. */
+  // the error code that a new call of the person would get
   #lostBy: ErrorCode | undefined
-  /** The sequence number up to which events have been written to the sink. */
+  // up to here, events have been written to the sink
   #seq = 0
   #tickedAt: number
   #isReset = false
-  /**
-   * Events that wait until the sink can take more, or until the stream has read earlier events from
-   * the database.
-   */
   #held: FormattedEvent[] = []
   #heldChars = 0
-  /** The sequence number up to which the reader has delivered events. */
+  // up to here, the reader has delivered events
   #handed = 0
-  /**
-   * The sequence number up to which the stream reads events from the database. It does so for
-   * events that `#reader` has not delivered, and for delivered events that were dropped because too
-   * many were waiting.
-   */
+  // up to here, events must be read from the database: `#reader` did not deliver them, or too many
+  // were waiting and they were dropped
   #behind = 0
   #isReading = false
   #isStalled = false
@@ -210,11 +175,6 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#write(markText('tick', this.#seq))
   }
 
-  /**
-   * Writes the waiting events, unless the sink can take no more at present. If earlier events are
-   * missing, reads and writes them first. Ends the stream if its session is no longer valid, its
-   * time is over or the process stops.
-   */
   #pump(): void {
     if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return
     if (this.#behind > this.#seq) {
@@ -275,19 +235,11 @@ class OpenStream implements EventStream, EventSubscriber {
 const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
 const disabledText = 'event: disabled\ndata: {}\n\n'
 
-/**
- * Returns the text of a `tick`, which keeps the connection alive, or of a `reset`, which tells the
- * client to load its list again. Both have a sequence number.
- */
+// `reset` tells the client to load its list again
 function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }
 
-/**
- * Enforces the limits on open streams. Returns a function that must be called for each new stream.
- * The function throws `stream_limit_reached` if the person, the company or the process has too many
- * open streams. Otherwise it counts the stream as open until the returned object is disposed.
- */
 function createSeats(limits: TrafficLimitSettings): (person: AuthenticatedCaller) => Disposable {
   const taken = new Map<string, number>()
   return person => {

@@ -3,18 +3,11 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/**
- * Events are deleted after this many days. A client whose last event is older must load its list
- * again.
- */
+// a client whose last event is older must load its list again
 const eventDays = 90
 const eventBatch = 1000
 
-/**
- * Returns two sequence numbers. `newest` is the last one that the company has given to an event,
- * even if this event has been deleted since. `oldest` is that of the oldest event that still exists,
- * or `newest` + 1 if no event exists.
- */
+// the newest may have been deleted; without any event, the oldest is the newest + 1
 export async function readEventSequenceBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -35,36 +28,20 @@ export async function readEventSequenceBounds(
   return { newest, oldest: first ?? newest + 1 }
 }
 
-/**
- * Deletes up to 1000 events of a company that are older than 90 days. Deletes the oldest events
- * first, so that it leaves no gaps between the remaining ones. Returns whether there may be more
- * events to delete.
- */
+/** The oldest 1000, so that the remaining ones have no gaps. Returns whether there may be more. */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
   return inCompany(deps.db, company_id, async tx => {
-    const statement = deleteExpiredEventsStatement({ company_id, before, batch: eventBatch })
+    const statement = deleteExpiredEventsStatement(company_id, before, eventBatch)
     return (await statement.execute(tx)).rows.length === eventBatch
   })
 }
 
-/**
- * The statement that deletes up to `batch` of a company's oldest events, and only events older than
- * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
- * is needed.
- */
-export const deleteExpiredEventsStatement = ({
-  company_id,
-  before,
-  batch
-}: {
-  company_id: CompanyId
-  before: Date
-  batch: number
-}) =>
+// sequence numbers grow with time, so the primary key finds the events and no other index is needed
+export const deleteExpiredEventsStatement = (company_id: CompanyId, before: Date, batch: number) =>
   sql<{ seq: number }>`
       with oldest as (
         select seq, created_at from event

@@ -10,13 +10,9 @@ import type {
   InstallationKeys
 } from '../deps.ts'
 
-/**
- * The version number that is stored with company keys. At present all companies have the same one.
- * If keys are ever replaced, the new ones get the next number.
- */
+/** If company keys are ever replaced, the new ones get the next number. */
 export const companyKeyVersion = 1
 
-/** Creates the two secret keys of a new company and stores them encrypted. */
 export async function createCompanySecretKeys(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock'>,
@@ -33,10 +29,7 @@ export async function createCompanySecretKeys(
   await tx.insertInto('company_key').values(rows).execute()
 }
 
-/**
- * Creates the object that provides the secret keys of companies. It decrypts the keys of each
- * company once per process and keeps them in memory.
- */
+/** Decrypts the keys of each company once per process and keeps them in memory. */
 export function createCompanySecretKeyReader({
   db,
   keys
@@ -68,9 +61,8 @@ async function readCompanyKeys(tx: Tx, keys: InstallationKeys): Promise<CompanyS
 }
 
 /**
- * Returns the keyed hash of a fingerprint, also called its tag: 32 bytes. `lookup` is the company's
- * secret key for these hashes. `kind` says what the tag finds: a deposit (`sha256`) or a stored
- * file (`blob`).
+ * Returns the tag of a fingerprint: 32 bytes. `lookup` is the company's key for it, and `kind` says
+ * what the tag finds, a deposit (`sha256`) or a stored file (`blob`).
  */
 export function keyedHashOf(
   lookup: KeyObject,

@@ -4,21 +4,13 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
 
-/**
- * The salt and the value of one field of a deposit. The evidence log contains only the field's
- * commitment, which is a salted hash of the field. Salt and value together prove which value was
- * hashed.
- */
+/** Proves which value a commitment (salted hash) in the evidence log contains. */
 export interface FieldOpening {
   salt: string
   value: string
 }
 
-/**
- * The secrets of a deposit: the salt and the value of each field, and the link key `lk` (base64url)
- * for the link in the QR code. The deposit's leaf in the evidence log contains only hashes. The
- * secrets prove from which contents the hashes were computed.
- */
+/** `lk` (base64url) is the key of the link in the QR code. */
 export interface DepositOpenings {
   fields: Record<string, FieldOpening>
   lk: string
@@ -27,7 +19,6 @@ export interface DepositOpenings {
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Encrypts the openings (salts, values and link key) of a deposit, for `deposit_opening.sealed`. */
 export function encryptOpenings(
   deps: Pick<Deps, 'random'>,
   { data }: Pick<CompanySecretKeys, 'data'>,
@@ -44,16 +35,7 @@ export function encryptOpenings(
   ])
 }
 
-interface SealedOpening {
-  company_id: CompanyId
-  record_id: string
-  sealed: Buffer
-}
-
-/**
- * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are
- * none.
- */
+/** Throws if there are none. */
 export async function readOpeningsOfDeposit(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
@@ -65,10 +47,7 @@ export async function readOpeningsOfDeposit(
   return openings
 }
 
-/**
- * Returns the decrypted openings (salts, values and link key) of several deposits. The keys of the
- * map are the ids of the deposits. Leaves out deposits without openings.
- */
+/** By the ids of the deposits. Leaves out deposits without openings. */
 export async function readOpeningsOfDeposits(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
@@ -82,17 +61,14 @@ export async function readOpeningsOfDeposits(
   return new Map(
     rows.map(({ record_id, sealed }) => [
       record_id,
-      unseal(data, { company_id, record_id, sealed })
+      decrypt(data, sealed, aadOf(company_id, record_id))
     ])
   )
 }
 
-function unseal(
-  data: CompanySecretKeys['data'],
-  { company_id, record_id, sealed }: SealedOpening
-): DepositOpenings {
+function decrypt(data: CompanySecretKeys['data'], sealed: Buffer, aad: Buffer): DepositOpenings {
   const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
-  decipher.setAAD(aadOf(company_id, record_id))
+  decipher.setAAD(aad)
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   const text = Buffer.concat([
     decipher.update(sealed.subarray(nonceBytes, -tagBytes)),

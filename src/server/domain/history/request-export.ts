@@ -15,10 +15,7 @@ interface ExportInput extends RequestFilter {
   format: ExportFormat
 }
 
-/**
- * Yields requests (entries of the history) as chunks of CSV text. Leaves out requests that are
- * created after the export has begun.
- */
+/** Leaves out requests that are created after the export has begun. */
 export function exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   { locale, format, ...filter }: ExportInput
@@ -44,21 +41,17 @@ export function exportRequests(
   })
 }
 
-/**
- * The fingerprints (SHA-256, hex) of a deposit. `sha256` is that of the file that the person chose.
- * `stored_sha256` is that of the reduced copy, or undefined if no reduced copy was made.
- */
+// Hex. `sha256` is that of the chosen file, `stored_sha256` that of its reduced copy.
 interface Digests {
   sha256: string
   stored_sha256: string | undefined
 }
 
-/** A request as an export shows it: with its fingerprints and the name of its category. */
 export type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
 
 /**
- * The columns of an export by their headings. The first six are id, kind, time, state, reason and
- * name, because the browser adds the names of verified files to the sixth.
+ * The first six columns are id, kind, time, state, reason and name, because the browser adds the
+ * names of verified files to the sixth.
  */
 export interface ExportFormat {
   columns: Record<string, (request: ExportedRequest) => string | number | undefined>

@@ -8,15 +8,13 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { requestOf } from '../finish-with-logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
-/** Selects requests (entries of the history). The period includes `from` and excludes `to`. */
+/** The period includes `from` and excludes `to`. */
 export interface RequestFilter {
   company_id: CompanyId
-  /** The person whose requests are listed. `everybody` stands for all people of the company. */
   user_id: string | 'everybody'
   kind?: string | undefined
   state?: string | undefined
   category?: string | undefined
-  /** Words that must occur in the name of the document. */
   q?: string | undefined
   from?: string | undefined
   to?: string | undefined
@@ -33,11 +31,6 @@ export function isSearch({
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
-/**
- * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
- * filter names a category that does not exist. If the filter is for one person, also throws
- * `not_found` if the person may not use the category and has no request in it.
- */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: RequestFilter & PageInput
@@ -50,7 +43,6 @@ export async function listRequests(
   return inCompany(deps.db, input.company_id, read)
 }
 
-/** Reads a page of requests (entries of the history), newest first, in the transaction `tx`. */
 export async function readRequests(
   tx: Tx,
   input: RequestFilter & PageInput
@@ -89,12 +81,7 @@ function filtered(
   return rows
 }
 
-/**
- * Checks that a filter may name its category. A filter for the whole company may name every
- * category that exists. A filter for one person may name a category that the person may use, or in
- * which the person already has a request (entry of the history). Throws `not_found` for any other
- * category.
- */
+// One person may name a category that they may use, or in which they already have a request.
 export async function requireVisibleFilterCategory(
   tx: Tx,
   { company_id, user_id, category }: RequestFilter
@@ -118,10 +105,6 @@ export async function requireVisibleFilterCategory(
   if (!used) throw new AppError('not_found', 'The caller has no such category')
 }
 
-/**
- * Returns a request (entry of the history) of a person. Throws `not_found` if the person has no
- * such request.
- */
 export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -132,7 +115,6 @@ export async function getRequest(
   return request
 }
 
-/** Reads requests (entries of the history) of a person. Returns them by id. */
 export async function readRequestsById(
   tx: Tx,
   { user_id }: { user_id: string },

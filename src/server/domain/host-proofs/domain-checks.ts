@@ -21,12 +21,8 @@ import {
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/**
- * How long the DNS record of a verified domain may be missing, in milliseconds. After that, the
- * domain is no longer served.
- */
+// how long a verified domain without its record is still served
 const graceMs = 7 * dayMs
-/** Maximum number of domains that one call of `recheckDueDomains` checks. */
 const checkedAtOnce = 20
 
 type CheckDeps = Pick<
@@ -34,11 +30,6 @@ type CheckDeps = Pick<
   'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings' | 'counters' | 'log'
 >
 
-/**
- * Asks DNS for the record that proves who owns a domain, and verifies the domain if the record is
- * there. Also asks for the addresses of the host. Throws `not_found` if the company has no such
- * domain, also if it is removed during the check.
- */
 export async function checkDomain(
   deps: CheckDeps,
   { company_id, by, id }: DomainCall
@@ -58,7 +49,6 @@ export async function checkDomain(
   return { ...checked, ...(await addresses) }
 }
 
-/** Returns the IP addresses of the pages and of the API of a host, if DNS answers. */
 async function readHostAddresses(
   { dns }: Pick<Deps, 'dns'>,
   host: string
@@ -74,8 +64,8 @@ async function readHostAddresses(
 }
 
 /**
- * Checks the DNS records of up to 20 domains of a company that were verified by DNS and last
- * checked more than a day ago. Returns whether there may be more such domains.
+ * Checks domains that were last checked more than a day ago. Returns whether there may be more of
+ * them.
  */
 export async function recheckDueDomains(deps: CheckDeps, company_id: CompanyId): Promise<boolean> {
   if (deps.dns === undefined) return false
@@ -102,12 +92,8 @@ export async function recheckDueDomains(deps: CheckDeps, company_id: CompanyId):
   return due.length === checkedAtOnce
 }
 
-/**
- * Calls `store`, which stores the answer of a DNS query, and returns its result. If another company
- * proves the host at the same time, the database refuses to store that the domain is verified. This
- * function then calls `store` a second time. `store` now sees that the host is taken and leaves the
- * domain unverified.
- */
+// if another company proves the host at the same time, the database refuses; the second call sees
+// that the host is taken
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {
     return await withHostTakenError(store)
@@ -124,19 +110,13 @@ async function ask({ dns }: Pick<Deps, 'dns'>, host: string): Promise<DnsAnswer>
 
 interface Answered {
   id: string
-  /** The value that the DNS record was expected to have when DNS was asked. */
+  // expected when DNS was asked
   token: string | null | undefined
   answer: DnsAnswer
-  /** Who requested the check. Undefined for the daily check. */
+  // undefined for the daily check
   by?: DomainCall['by']
 }
 
-/**
- * Stores the answer of a DNS query for the record of a domain. If the answer contains the record,
- * the domain is served from now on, unless another company has proved the host before. If the
- * record has been missing for seven days, the domain is no longer served. The audit log says when a
- * domain is verified, misses its record, has it again or is no longer served.
- */
 async function applyAnswer(
   tx: Tx,
   deps: CheckDeps,
@@ -205,19 +185,13 @@ async function applyAnswer(
   await queueWaitingInvitations(tx, deps, found.host)
 }
 
-/**
- * Returns the value of a TXT record as it is compared: without the quotes that some panels store
- * with it, in lower case. The expected values are hexadecimal digits.
- */
+// some panels store the quotes too
 function unquoted(value: string): string {
   const [inner = ''] = /[0-9a-z](?:.*[0-9a-z])?/is.exec(value) ?? []
   return inner.toLowerCase()
 }
 
-/**
- * Returns the first 200 characters of a DNS record's value. Replaces control characters and lone
- * surrogates, because the database cannot store all of them.
- */
+// the database cannot store all control characters and lone surrogates
 function shown(value: string): string {
   return value
     .slice(0, 200)

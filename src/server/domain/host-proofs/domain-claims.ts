@@ -37,12 +37,6 @@ interface Claim extends z.output<typeof endpoint.input> {
   idempotencyKey: string | undefined
 }
 
-/**
- * Creates a domain for a host that a company claims. Throws `host_not_allowed` if the installation
- * does not accept the host name. Throws `host_taken` if any company has proved the host or this
- * company has already claimed it. Throws `too_many_domains` or `too_many_claims` if the company has
- * as many domains, or as many that are not proved yet, as it may have.
- */
 export async function createDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   { company_id, by, isDeveloper, idempotencyKey: key, ...input }: Claim
@@ -95,10 +89,6 @@ export async function createDomain(
   )
 }
 
-/**
- * Removes a domain. Throws `domain_needed` for the company's primary domain and for its only one,
- * and `domain_covers_others` if it proves hosts of other companies and `by` is no operator.
- */
 export async function deleteDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
   { company_id, by, id, version }: DomainCall & ExpectedVersion & { by: Claim['by'] }
@@ -124,13 +114,6 @@ export async function deleteDomain(
   })
 }
 
-/**
- * Moves a domain to another company. The domain gets a new id and the values of `inheritedFields`.
- * Its other settings and its themes are removed. Throws `domain_needed` for the primary domain or
- * the only domain of the present company. Throws `host_taken` if the other company has claimed the
- * host too, `too_many_domains` if it has as many domains as it may have, and `not_found` if there is
- * no such company.
- */
 export async function moveDomainToCompany(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log' | 'settings'>,
   { company_id, by, id, to: target }: DomainCall & { to: string }
@@ -183,9 +166,8 @@ export async function moveDomainToCompany(
 }
 
 /**
- * Returns the first of `companies` that has a verified wildcard domain covering `host`, or
- * undefined if none has. A covered host needs no proof of its own. Locks the row of the wildcard
- * domain, so that it still exists when the host is stored.
+ * Returns the first whose verified wildcard covers `host`. Locks the wildcard's row, so that it
+ * still exists when the host is stored.
  */
 export async function findCoveringCompany(
   tx: Tx,
@@ -202,17 +184,14 @@ export async function findCoveringCompany(
 }
 
 interface Wildcard {
-  /** Who changes the wildcard domain. Undefined if nobody does: a check of DNS found the change. */
+  // undefined if a check of DNS found the change
   by: DomainCall['by'] | undefined
   wildcard: string
 }
 
 /**
- * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
- * hosts may belong to any company, and the audit log of each company gets an entry, except that of
- * the person who is the cause. A host is no longer served if nobody creates its record within seven days.
- * Must be called when the transaction's company loses the wildcard domain. The row of the wildcard
- * domain must be locked. Does nothing if `wildcard` does not begin with `*` or needs no DNS record.
+ * To be called when the company loses the wildcard, whose row must be locked. Hosts of any company
+ * that only the wildcard proved need a record of their own within seven days.
  */
 export async function startDnsDeadlinesUnderWildcard(
   tx: Tx,
@@ -227,9 +206,8 @@ export async function startDnsDeadlinesUnderWildcard(
 }
 
 /**
- * Lets the wildcard domain `wildcard` of a company prove the hosts again that it proved before the
- * company lost it, except those that have a record of their own or were taken. Must be called when
- * the company gets the wildcard domain. Does nothing if `wildcard` does not begin with `*`.
+ * To be called when the company gets the wildcard. It proves again the hosts that it proved before,
+ * except those with a record of their own or taken by others.
  */
 export async function restoreHostsUnderWildcard(
   tx: Tx,
@@ -245,7 +223,6 @@ export async function restoreHostsUnderWildcard(
   })
 }
 
-/** A host below a wildcard domain, and the company that has the host. */
 interface HostBelow {
   company_id: string
   id: string
@@ -275,11 +252,7 @@ function auditHostsOfOthers(
   }
 }
 
-/**
- * Runs `write`, which claims or proves a host, and returns its result. Throws `host_taken` if the
- * database refuses the write: another company has proved the host, or this company has claimed it
- * already.
- */
+/** Throws `host_taken` if the database refuses that `write` claims or proves a host. */
 export async function withHostTakenError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -291,16 +264,13 @@ export async function withHostTakenError<T>(write: () => Promise<T>): Promise<T>
   }
 }
 
-/** Returns a host name in lower case and punycode: `'*.Été.fr'` → `'*.xn--t-9fab.fr'` */
+// `'*.Été.fr'` → `'*.xn--t-9fab.fr'`
 function asciiHost(host: string): string {
   const star = host.startsWith('*.') ? '*.' : ''
   return star + domainToASCII(host.slice(star.length))
 }
 
-/**
- * Returns what a new domain takes over: the company's name, and the theme and language of the
- * company's oldest domain.
- */
+// the theme and language of the company's oldest domain
 async function inheritedFields(
   tx: Tx
 ): Promise<{ company: string; theme: unknown; locale: string }> {
@@ -317,10 +287,6 @@ async function inheritedFields(
   return found
 }
 
-/**
- * Locks and returns a domain that is about to leave the company. Throws `domain_needed` if it is
- * the company's primary domain or its only one.
- */
 async function lockUnneeded(tx: Tx, id: string) {
   // two parallel calls must not remove the last two domains
   await lockCompanyRow(tx)

@@ -4,28 +4,22 @@ import { deleteInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** How many days the response to a call with an idempotency key is stored. */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
-/**
- * A call that may have the header `Idempotency-Key`. The caller's id (`actor`), the route and the
- * key together identify it.
- */
+/** `actor` (the caller's id), `route` and `key` together identify the call. */
 export interface IdempotentCall {
   actor: string
   route: string
   key: string | undefined
-  /** The input of the call. A later call with the same key and another input is refused. */
+  /** A later call with the same key and another input is refused. */
   input: unknown
 }
 
 /**
- * Runs `effect` for the first call with an idempotency key and stores its result. For a repeated
- * call, returns the stored result with `replayed` true. A call without a key always runs `effect`.
- * Effect and result are in one transaction, so a crash undoes both. Throws `idempotency_in_flight`
- * while another call with the same key runs, and `idempotency_key_reused` if the first call had
- * another input.
+ * Stores the result of `effect`, and returns it again for a repeated call. Effect and result are in
+ * one transaction, so a crash undoes both. Throws `idempotency_in_flight` while another call with
+ * the same key runs.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
@@ -42,36 +36,23 @@ export async function runOnce<Body extends object>(
   return { body, replayed: false }
 }
 
-/**
- * Deletes up to 1000 stored responses of idempotent calls that are older than a week. Returns
- * whether there may be more.
- */
+/** Deletes up to 1000. Returns whether there may be more. */
 export async function deleteExpiredResponses(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
   return inCompany(deps.db, company_id, async tx => {
-    const statement = deleteExpiredResponsesStatement({
-      ...{ company_id, before, batch: forgottenAtOnce }
-    })
+    const statement = deleteExpiredResponsesStatement(company_id, before, forgottenAtOnce)
     return (await statement.execute(tx)).rows.length === forgottenAtOnce
   })
 }
 
-/**
- * The statement that deletes a company's oldest stored responses: `batch` at most, and only those
- * stored before `before`.
- */
-export const deleteExpiredResponsesStatement = ({
-  company_id,
-  before,
-  batch
-}: {
-  company_id: CompanyId
-  before: Date
+export const deleteExpiredResponsesStatement = (
+  company_id: CompanyId,
+  before: Date,
   batch: number
-}) =>
+) =>
   sql<{ key: string }>`
       delete from idempotency
       where company_id = ${company_id}::uuid and (actor, route, key) in (
@@ -81,27 +62,18 @@ export const deleteExpiredResponsesStatement = ({
       )
       returning key`
 
-/**
- * What `claimIdempotencyKeys` found for the key of one call. An error says that the key is in use,
- * or was used for another input.
- */
 export type IdempotencyKeyOutcome<Body> =
-  /**
-   * The key was new. The caller of `claimIdempotencyKeys` must run the call, and then store its
-   * response or free its key.
-   */
+  /** The caller must run the call, and then store its response or free its key. */
   | 'claimed'
-  /** The key was used before. `body` is the response that was stored. */
+  /** The key was used before, and this is the response that was stored. */
   | { body: Body }
   | AppError
 
-/** The caller and the route of calls that differ only in their keys. */
 type CallsOfOne = Pick<IdempotentCall, 'actor' | 'route'>
 
 /**
- * Claims the idempotency keys of several calls of one actor. The keys must differ. Claims them in
- * sorted order, so that two parallel callers cannot deadlock. Returns an outcome for each call, in
- * the order of the calls.
+ * The keys must differ. Claims them in sorted order, so that two parallel callers cannot deadlock.
+ * Returns an outcome for each call.
  */
 export async function claimIdempotencyKeys<Body extends object>(
   tx: Tx,
@@ -130,17 +102,11 @@ export async function claimIdempotencyKeys<Body extends object>(
 
 type MarkedKey = { key: string; fingerprint: Buffer }
 
-/**
- * How long to wait for a key that another running call uses, in milliseconds. This timeout applies
- * only when keys are claimed one at a time, after the attempt to claim all of them together has
- * timed out.
- */
+// applies only to keys that are claimed one at a time, after the attempt to claim all together has
+// timed out
 const heldKeyMillis = 100
 
-/**
- * Claims idempotency keys. `claimed` are the keys that were new, `held` those that another running
- * call uses. All other keys were used before.
- */
+// `claimed` are the keys that were new, `held` those that another running call uses
 async function claimKeys(
   tx: Tx,
   scope: CallsOfOne,
@@ -175,10 +141,7 @@ async function claimKeys(
   return { claimed, held }
 }
 
-/**
- * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined, and the transaction can continue.
- */
+// after a timeout the transaction can continue
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
   await sql`savepoint claim`.execute(tx)
   try {
@@ -203,10 +166,7 @@ async function readAnswers(
   return rows
 }
 
-/**
- * Stores the responses to calls whose keys `claimIdempotencyKeys` has claimed. May be sent after a
- * log was locked, because it changes only rows of this transaction.
- */
+/** May be sent after a log was locked, because it changes only rows of this transaction. */
 export async function storeIdempotentResponses(
   tx: Tx,
   { actor, route }: CallsOfOne,
@@ -221,10 +181,7 @@ export async function storeIdempotentResponses(
       and route = ${route} and idempotency.key = answer.key`.execute(tx)
 }
 
-/**
- * Frees idempotency keys of calls that were refused or whose effect was undone. With `body`, frees
- * only keys whose stored response is `body`.
- */
+/** With `body`, frees only keys whose stored response is `body`. */
 export async function releaseIdempotencyKeys(
   tx: Tx,
   { actor, route }: CallsOfOne,
@@ -246,7 +203,6 @@ function inFlight(): AppError {
   return new AppError('idempotency_in_flight', 'The same call is still running', { retryAfter: 2 })
 }
 
-/** Returns the error for an idempotency key that was used before with another input. */
 export function idempotencyKeyReusedError(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
 }

@@ -20,73 +20,47 @@ type WorkDeps = Pick<
   'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process' | 'settings'
 >
 
-/**
- * The entry of the table `import` on which this process works. Its rows in the table `import_row`
- * are numbered from 1 to `row_count`.
- */
+/** Its rows in `import_row` are numbered from 1 to `row_count`. */
 export type ImportInProgress = Selectable<Database['import']>
 
-/** The rows `from` to `to` of an import, both inclusive. */
+/** Both ends included. */
 export interface RowSlice {
   from: number
   to: number
 }
 
 /**
- * How many items, such as people, the run of an import has created, and how many existing items it
- * has changed. Items that were edited afterwards are left out: a created item counts only if it
- * still has the groups of its row, and a changed item only if it also has the other values.
+ * Leaves out items that were edited after the run: a created one counts while it has the groups of
+ * its row, a changed one while it also has the other values.
  */
 export interface AppliedCounts {
   created: number
   changed: number
 }
 
-/**
- * What the import job does with rows of one kind, such as people. A function with the parameter
- * `slice` works only on the rows of that slice.
- */
+/** What the import job does with rows of one kind, such as people. */
 export interface ImportRowHandlers {
-  /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */
+  // stores a verdict for each row: new, changed, unchanged or refused
   checkRows(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
-  /**
-   * Returns the ids of everything that the rows of a slice refer to, for example of groups. All of
-   * it must still exist when a run begins.
-   */
+  // the ids of what the rows refer to, such as groups; all must still exist when a run begins
   needs(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<string[]>
-  /**
-   * Keeps the items with these ids from being deleted until the transaction ends. Returns whether
-   * all of them exist.
-   */
+  // keeps them from being deleted until the transaction ends; returns whether all exist
   keep(tx: Tx, ids: string[]): Promise<boolean>
-  /**
-   * Creates and changes items according to the verdicts of a slice. Returns the numbers of the rows
-   * that could not be applied, because somebody has created, changed or deleted the same items
-   * since the check.
-   */
+  // returns the rows whose items somebody has created, changed or deleted since the check
   apply(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<number[]>
-  /**
-   * Does the last work in the transaction of a run. Returns fields that are added to the audit
-   * entry of the run. Must call `goOn` repeatedly if it takes long, because `goOn` renews the
-   * lease. Throws the `AppError` of a bound that the company exceeds with the run.
-   */
+  // Returns fields for the audit entry. Calls `goOn`, which renews the lease, again and again if it
+  // takes long. Throws the error of a bound that the run exceeds.
   afterRun(
     tx: Tx,
     deps: WorkDeps,
     work: ImportInProgress,
     goOn: () => Promise<void>
   ): Promise<object>
-  /**
-   * Returns how many items a run has created and changed for the rows of a slice, as counted in the
-   * database.
-   */
+  // as counted in the database
   countApplied(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<AppliedCounts>
-  /**
-   * Undoes what a run has done for the rows of a slice. An item that cannot be reverted stays as it
-   * is, and its row is marked.
-   */
+  // an item that cannot be reverted stays as it is, and its row is marked
   revert(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
-  /** Does the last work in the transaction of an undo, for example withdraws invitations. */
+  // for example withdraws invitations
   afterUndo(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void>
 }
 
@@ -96,35 +70,21 @@ const working: LeaseSettings<'import'> = {
   by: 'leased_by',
   ms: 60_000
 }
-/**
- * How many rows one statement handles: `rowsAtOnce` in a run or an undo, `checkedAtOnce` in a
- * check, which commits after each statement. With these numbers, a statement takes a fraction of a
- * second even on a busy machine.
- */
+// rows of a statement, which then takes a fraction of a second even on a busy machine
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
 const maxAttempts = 5
-/**
- * The pause after the first failed attempt, in milliseconds. The pause after attempt n is n times
- * as long.
- */
+// times the number of failed attempts
 const retryMs = 3_000
 
-/**
- * Thrown when the stored verdicts are out of date, because the company's data has changed since the
- * check of the import.
- */
+// the company's data has changed since the check
 class Stale extends Error {}
-/** Thrown when the process stops or another process has taken the import over. */
+// the process stops, or another has taken the import over
 class Stopped extends Error {}
 
 /**
- * Checks, runs or undoes one import of the company: the one that has waited longest. Does nothing
- * while another process works on an import of the company. Returns false if there was no work or
- * this process did not finish it. If this process ends before the work is done, another process
- * takes over. That process continues a check after the last finished slice. It starts a run or an
- * undo from the beginning, because all its changes are in one transaction. If the changes of a run
- * are already committed, it only counts them. If counting fails several times, the import is done
- * without figures.
+ * Works on the import that has waited longest, on one of a company at a time. Returns false if
+ * there was none or it was not finished: another process then continues a check after the last
+ * slice, and starts a run or an undo anew, because its changes are in one transaction.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -304,12 +264,9 @@ async function undo(
   })
 }
 
-/**
- * Makes PostgreSQL use indexes until the transaction ends, even to check foreign keys. Otherwise
- * the connection could reuse a query plan that was made while a table was nearly empty. Such a plan
- * reads the whole table for each row, and PostgreSQL does not replace it while the table grows in
- * one transaction.
- */
+// A plan made while a table was nearly empty reads the whole table for each row, and PostgreSQL
+// does not replace it while the table grows in one transaction. Foreign keys are checked with such
+// plans too.
 async function planAsTablesGrow(tx: Tx): Promise<void> {
   await sql`
     select set_config(name, 'off', true)
@@ -354,11 +311,8 @@ function* slicesOf(
 
 const shownEveryMs = 500
 
-/**
- * Returns a function that stores the progress of a long transaction and renews the lease. The
- * function uses a transaction of its own, because others cannot see what the long transaction
- * writes before its commit. A failure of it does not end the long one.
- */
+// in a transaction of its own: others cannot see what the long one writes, and a failure does not
+// end it
 function createProgress(
   deps: WorkDeps,
   work: ImportInProgress
@@ -376,10 +330,6 @@ function createProgress(
   }
 }
 
-/**
- * Stores the progress of the work and renews the lease on the import. Throws `Stopped` if another
- * process has taken over the import.
- */
 async function keepLease(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -390,11 +340,7 @@ async function keepLease(
   await change(tx, work, { progress, leased_until })
 }
 
-/**
- * Stores the outcome of a check, a run or an undo, and ends the lease on the import. Keeps the
- * lease if `changes.applied` is true: the run has then changed all items, but still has to count
- * them. Throws `Stopped` if another process has taken over the import.
- */
+// an applied run keeps the lease, because it still has to count
 async function settle(
   tx: Tx,
   work: ImportInProgress,

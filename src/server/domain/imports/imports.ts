@@ -26,8 +26,8 @@ import { newId } from '../ids.ts'
 import { requireRoom } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 
-// What holds for an import of any kind of rows: its states, its list and its end. What the rows mean
-// is decided elsewhere: `accounts/user-import-*.ts` are about people.
+// For rows of any kind. What they mean is decided elsewhere: `accounts/user-import-*.ts` are about
+// people.
 
 const workingStates = ['checking', 'running', 'undoing'] as const
 
@@ -37,11 +37,6 @@ interface Creation extends z.output<typeof endpoints.createImport.input> {
   idempotencyKey: string | undefined
 }
 
-/**
- * Creates an import without rows. Throws `not_found` if one of its groups does not exist,
- * `too_many_imports` if the company has as many unfinished imports as it may have, and
- * `too_many_kept_imports` if it has as many imports in all.
- */
 export async function createImport(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { sender, by, idempotencyKey: key, ...input }: Creation
@@ -76,7 +71,6 @@ export async function createImport(
   })
 }
 
-/** Returns a page of the company's imports. */
 export async function listImports(
   deps: Pick<Deps, 'db'>,
   { company_id, ...page }: PageInput & { company_id: CompanyId }
@@ -92,7 +86,6 @@ export async function listImports(
   })
 }
 
-/** Returns an import. Throws `not_found` if the company has no such import. */
 export async function getImport(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -104,7 +97,6 @@ interface Request extends AdminCall {
   id: string
 }
 
-/** Asks the import job to check an import. Throws `import_incomplete` if rows are missing. */
 export async function requestImportCheck(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   request: Request
@@ -119,10 +111,6 @@ export async function requestImportCheck(
   })
 }
 
-/**
- * Asks the import job to run an import. Throws `import_refused_rows` if rows are refused and the
- * caller has not chosen to skip them, and `too_many_people` if there is no room for the new people.
- */
 export async function requestImportRun(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>,
   { skip_refused, ...request }: Request & { skip_refused: boolean }
@@ -138,9 +126,6 @@ export async function requestImportRun(
   })
 }
 
-/**
- * Asks the import job to undo the run of an import. Throws `import_state` unless the run is done.
- */
 export async function requestImportUndo(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   request: Request
@@ -151,9 +136,6 @@ export async function requestImportUndo(
   })
 }
 
-/**
- * Deletes an import and its rows. The people whom its run has created or changed stay as they are.
- */
 export async function deleteImport(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
   { company_id, id, by }: Request
@@ -169,10 +151,7 @@ export async function deleteImport(
 
 const erasedAtOnce = 5_000
 
-/**
- * Deletes rows of an expired import, and the import itself when no row is left. Returns true if
- * there may be more to delete.
- */
+/** Returns true if there may be more to delete. */
 export async function deleteExpiredImports(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -201,11 +180,7 @@ export async function deleteExpiredImports(
   })
 }
 
-/**
- * Locks an import and returns its state, file name, options and counts, and how many of its rows
- * and bytes are stored. Throws `not_found` if the company has no such import. Throws `import_state`
- * if the state of the import is none of `states`.
- */
+/** Throws `import_state` unless the state is one of `states`. */
 export async function lockImport(tx: Tx, id: string, states: readonly ImportState[]) {
   const found = await selectById(tx, 'import', id)
     .select(['state', 'file_name', 'counts', 'options'])
@@ -218,7 +193,6 @@ export async function lockImport(tx: Tx, id: string, states: readonly ImportStat
   throw new AppError('import_state', `The import is ${state}, not ${states.join(' or ')}`)
 }
 
-/** Counts the rows of an import by verdict. */
 export async function countVerdicts(tx: Tx, id: string): Promise<ImportCounts> {
   const rows = await selectInCompany(tx, 'import_row')
     .where('import_id', '=', id)
@@ -235,17 +209,12 @@ export async function countVerdicts(tx: Tx, id: string): Promise<ImportCounts> {
   }
 }
 
-/** Reads an import in a transaction. Throws `not_found` if the company has no such import. */
 export async function readImport(tx: Tx, id: string): Promise<Import> {
   const row = await withColumns(selectById(tx, 'import', id)).executeTakeFirst()
   if (!row) throw noImport()
   return toImport(row)
 }
 
-/**
- * Requests work on the locked import: sets the state `checking`, `running` or `undoing`, and wakes
- * the import job after the commit. Returns the import.
- */
 async function begin(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

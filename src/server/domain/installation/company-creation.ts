@@ -23,20 +23,13 @@ interface NewTenant {
   idempotencyKey: string | undefined
   name: string
   host: string
-  /** The first administrator's e-mail, in the form that `canonicalEmail` returns. */
+  // the first administrator's, as `canonicalEmail` returns it
   email: string
   locale: 'en' | 'fr' | undefined
 }
 
 type CreatedCompany = Company & { invitation?: InvitationResult }
 
-/**
- * Creates a company with its first domain and its first administrator. Invites the administrator if
- * the domain is verified immediately. If the call repeats an idempotency key, creates nothing and
- * returns the earlier result with `replayed` true. Throws `host_not_allowed` if the installation
- * does not accept the host name. Throws `host_taken` if another company has proved that it owns the
- * host, or if a company of the same name has claimed it.
- */
 export async function createCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   { idempotencyKey: key, ...input }: NewTenant
@@ -59,10 +52,6 @@ export async function createCompanyWithAdministrator(
   return { body: { ...company, invitation }, replayed }
 }
 
-/**
- * Adds the company, its domain and its administrator in one transaction. Returns the company, the
- * administrator's id, and whether the domain is verified already.
- */
 async function insertCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   { by, name, host, email, locale }: Omit<NewTenant, 'idempotencyKey' | 'isDeveloper'>
@@ -93,7 +82,7 @@ async function insertCompanyWithAdministrator(
   )
 }
 
-/** Locks the installation's only row, so that companies are created one after the other. */
+// companies are created one after the other
 async function lockCreation(tx: Tx): Promise<void> {
   await tx.selectFrom('installation').select('only_row').forNoKeyUpdate().execute()
 }

@@ -6,10 +6,7 @@ import { createCompany } from '../companies/new-companies.ts'
 import type { Deps } from '../deps.ts'
 import { productTheme } from './product-theme.ts'
 
-/**
- * Returns the id of the root secret that encrypts the data of this database, or undefined before
- * the first start.
- */
+/** The secret that encrypts the data, or undefined before the first start. */
 export async function findRootSecretId(db: Db): Promise<string | undefined> {
   const row = await inNoCompany(db, tx =>
     tx.selectFrom('installation').select('kek_id').executeTakeFirst()
@@ -18,9 +15,8 @@ export async function findRootSecretId(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Records in the database the id of this process's root secret, with which the data is encrypted.
- * Throws if the database already has the id of another root secret, because this process could not
- * decrypt the data.
+ * Throws if the data was encrypted with another root secret, because this process could not decrypt
+ * it.
  */
 export async function recordOrCheckRootSecretId(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>
@@ -40,28 +36,18 @@ export async function recordOrCheckRootSecretId(
   }
 }
 
-/**
- * Runs a query to check that the database answers. Uses the database role that serves HTTP
- * requests. Throws if there is no answer.
- */
+/** Uses the database role that serves HTTP requests. */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inNoCompany(deps.db, tx => sql`select 1`.execute(tx))
 }
 
-/**
- * The limits of the default group of a new installation. Everybody who signs up joins the default
- * group.
- */
 const defaultLimits = {
   max_requests: 100_000,
   max_requests_interval: 'P30D',
   max_storage: 100_000_000_000
 } as const
 
-/**
- * Creates the installation's own company if the database is empty. Returns true if this process has
- * created it. Of several processes that start together, only one does.
- */
+/** Of several processes that start together, only one creates the company and returns true. */
 export async function createFirstCompanyIfNone(
   deps: Deps,
   { host, name, isPublic }: { host: string; name: string; isPublic: boolean }

@@ -8,9 +8,6 @@ const vidimusLogo =
 const vidimusFavicon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="#d24011" rx="16"/><g fill="none" stroke="#fff" stroke-linecap="round" stroke-linejoin="round" stroke-width="3.4"><circle cx="32" cy="32" r="14.5"/><path d="M32 12.5V7.4m7.5 6.6.9-2.4m5.4 6.6 2.9-2.9m1.3 9.2 6.5-2.7m-5 10.2h3.2M50 39.5l5.3 2.2m-9.5 4.1 1.6 1.6M39.5 50l2.9 7.1M32 51.5v3.8M24.5 50l-2 5m-4.3-9.2-2 2M14 39.5 7.8 42m4.7-10H8m6-7.5-2.2-.9m6.4-5.4-4.4-4.4m10.7.2-1.3-3.3m2.3 15.8 6.5 12 6.5-12"/></g></svg>'
 
-/**
- * Colors, logo and favicon of the product. The company that runs the installation has this theme.
- */
 export const productTheme: Theme = {
   colors: { dark: false },
   favicon: vidimusFavicon,

@@ -15,18 +15,13 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 
-/**
- * Maximum number of setup codes that are valid at the same time. Each start of a process creates a
- * code, and so does each run of the command `vidimus setup-code`. If there are too many, the oldest
- * code becomes invalid.
- */
+// each start of a process creates one; of more, the oldest end
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * Creates a setup code, with which the first operator proves access to the server. Returns the code
- * and the link of the setup page, which contains the code. Returns undefined if there is an
- * operator already or no company yet.
+ * The first operator proves access to the server with it. Undefined if there is an operator already
+ * or no company yet.
  */
 export async function createSetupCode(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
@@ -47,10 +42,6 @@ export async function createSetupCode(
   })
 }
 
-/**
- * Returns the data of the page on which the first operator is created. Throws `not_found` if there
- * is an operator already, or if the host does not belong to the installation's own company.
- */
 export async function getSetup(
   deps: Pick<Deps, 'db' | 'settings'>,
   tenant: Tenant,
@@ -68,10 +59,9 @@ export async function getSetup(
 
 interface NewOperator {
   tenant: Tenant
-  /** Network address of the caller. */
   address: string
   code: string
-  /** In the form that `canonicalEmail` returns. */
+  // as `canonicalEmail` returns it
   email: string
   username: string
   public_key_jwt: string
@@ -80,14 +70,7 @@ interface NewOperator {
   demo: 'keep' | 'remove'
 }
 
-/**
- * Creates the first operator and changes the name of the installation's own company to
- * `input.company`. If `input.demo` is `remove`, tries to remove the demonstration. The returned
- * `demo` is `none` if there is no demonstration, `removed` if this call removed it, and `kept` if
- * it was to be kept or its removal failed. Throws `not_found` if there is an operator already, or
- * if the host does not belong to the installation's own company. Throws `setup_code_wrong` or
- * `setup_code_expired` if the setup code is not valid.
- */
+/** The returned `demo` is `kept` also if its removal failed. */
 export async function createFirstOperator(
   deps: Deps,
   input: NewOperator
@@ -124,11 +107,7 @@ export async function createFirstOperator(
   return { id, demo: await settleDemo(deps, input.demo) }
 }
 
-/**
- * Removes the demonstration if `choice` is `remove`. Returns `removed` or `kept`, or `none` if
- * there was no demonstration. Does not throw if the removal fails, because the caller has already
- * created the operator: logs the error and returns `kept`.
- */
+// does not throw, because the operator exists already
 async function settleDemo(
   deps: Deps,
   choice: 'keep' | 'remove'
@@ -155,10 +134,7 @@ async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promis
   return own
 }
 
-/**
- * Returns the id of the installation's own company: the oldest one that is not a demonstration.
- * Returns undefined if there is none yet.
- */
+// the oldest company, unless that is the demonstration
 async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undefined> {
   const [first] = await listCompanyIds(deps)
   if (first === undefined) return undefined

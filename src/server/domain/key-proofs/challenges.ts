@@ -12,28 +12,21 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
 
-/**
- * The key derivation that browsers use. It is the same for every e-mail, so a challenge does not
- * reveal whether an account exists.
- */
+// the same for every e-mail, so a challenge does not reveal whether an account exists
 const kdf: KdfId = 'a1'
 
-/**
- * A challenge is accepted for this many seconds after it expires, because the clocks of two
- * processes may differ.
- */
+// accepted this long after its end, because the clocks of two processes may differ
 const skewSeconds = 5
 
 interface ChallengeUse {
   tenant: Tenant
-  /** In the form that `canonicalEmail` returns. */
   email: string
   purpose: ChallengePurpose
 }
 
 /**
- * Returns a new challenge for the browser to sign. Does not store it and looks up no account. Its
- * MAC proves later that this installation created it.
+ * Stores nothing and looks up no account: a MAC proves later that this installation created the
+ * challenge.
  */
 export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
@@ -55,8 +48,8 @@ export async function createChallenge(
 }
 
 /**
- * Returns the contents of a challenge that a browser sent back. Returns undefined if the challenge
- * was changed, has expired or is for another host, e-mail or purpose.
+ * Returns undefined if the challenge was changed, has expired or is for another host, e-mail or
+ * purpose.
  */
 export function readValidChallenge(
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -71,26 +64,20 @@ export function readValidChallenge(
   return fresh && aud === tenant.host && eh === emailHash(email) ? parsed.payload : undefined
 }
 
-/**
- * Marks a challenge as used. Returns false if it was used before. If several calls do this in
- * parallel, exactly one gets true.
- */
+/** Returns false if the challenge was used before. Of parallel calls, exactly one gets true. */
 export async function spendChallenge(
   tx: Tx,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await insertSpent(tx, buildUsedChallengeRow(tx.companyId, challenge)).execute()
+  const spent = await tx
+    .insertInto('used_challenge')
+    .values(buildUsedChallengeRow(tx.companyId, challenge))
+    .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
+    .returning('n')
+    .execute()
   return spent.length > 0
 }
 
-const insertSpent = (tx: Tx, row: ReturnType<typeof buildUsedChallengeRow>) =>
-  tx
-    .insertInto('used_challenge')
-    .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
-    .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
-    .returning('n')
-
-/** Returns the row of the table `used_challenge` that marks a challenge as used. */
 export function buildUsedChallengeRow(
   company_id: CompanyId,
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>

@@ -15,21 +15,20 @@ import { encryptPublicKey, verifySignatureWithJwk } from './public-keys.ts'
 
 interface Proof {
   tenant: Tenant
-  /** The e-mail that the proof must contain, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   purpose: PublicKeyPurpose
   public_key_jwt: string
   /**
-   * The hash that the proof must contain: the SHA-256 (base64url) of the token of a mailed link.
-   * Undefined if it must contain none.
+   * The SHA-256 (base64url) of the token of a mailed link, or undefined if the proof must contain
+   * none.
    */
   th?: string | undefined
 }
 
 /**
- * Returns the contents of `public_key_jwt`, a JWT that contains a public key and is signed with the
- * private key of the same pair. Throws `key_invalid` if the signature is wrong, or if the JWT was
- * made for another host, e-mail, purpose or mail token.
+ * Returns the contents of a JWT that is signed with the private key of the public key in it. Throws
+ * `key_invalid` if it is not, or is for another host, e-mail, purpose or mail token.
  */
 export function verifyKeyProof({
   tenant,
@@ -52,11 +51,7 @@ export function verifyKeyProof({
   return jwt.payload
 }
 
-/**
- * Uses up the challenge (`nonce`) that a public-key JWT contains, so that the JWT works only once.
- * Throws `challenge_invalid` if the challenge is expired, was used before or was created for
- * another host, e-mail, purpose or key derivation than the JWT.
- */
+/** Uses up the challenge in a proof, so that it works only once. Throws `challenge_invalid`. */
 export async function spendKeyProof(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -71,10 +66,7 @@ export async function spendKeyProof(
   }
 }
 
-/**
- * Encrypts a person's public key. Returns the values of the columns that store it. The key cannot
- * be decrypted in the row of another person.
- */
+/** The key cannot be decrypted in the row of another person. */
 export function createEncryptedPublicKeyColumns(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { company_id, user_id }: { company_id: string; user_id: string },
@@ -85,7 +77,7 @@ export function createEncryptedPublicKeyColumns(
   return { key_id, kdf, pub_enc, kek_id: deps.keys.rootSecretId }
 }
 
-/** Stores an encrypted public key as the person's active one, and retires their previous key. */
+/** Retires the previous key. */
 export async function replacePublicKey(
   tx: Tx,
   { clock }: Pick<Deps, 'clock'>,

@@ -2,10 +2,7 @@ import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import type { InstallationKeys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
-/**
- * Identifies the database row that stores a public key. The key is encrypted for this row, so a
- * copy in another row cannot be decrypted.
- */
+// a key is encrypted for this row, so a copy in another row cannot be decrypted
 interface KeyRow {
   company_id: string
   user_id: string
@@ -13,7 +10,6 @@ interface KeyRow {
   kdf: string
 }
 
-/** An encrypted public key, and the values that identify its row. Decryption needs both. */
 export interface EncryptedPublicKey extends KeyRow {
   pub_enc: Buffer
 }
@@ -21,16 +17,14 @@ export interface EncryptedPublicKey extends KeyRow {
 const version = 0x01
 
 /**
- * Encrypts a public key for its row. The key pair is derived from the person's password, so whoever
- * has the public key can test guesses of the password without asking the service.
+ * Encrypted, because whoever has the public key can test guesses of the password without asking the
+ * service.
  */
 export function encryptPublicKey(keys: InstallationKeys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])
 }
 
-/**
- * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key in `sealed`.
- */
+/** The signature is ES256. */
 export function verifySignatureWithEncryptedKey(
   keys: InstallationKeys,
   sealed: EncryptedPublicKey,
@@ -41,10 +35,7 @@ export function verifySignatureWithEncryptedKey(
   return verifiesPoint(keys.open(sealed.pub_enc.subarray(1), aadOf(sealed)), signed, signature)
 }
 
-/**
- * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key `jwk`. Returns
- * false if the key is not a point of the curve.
- */
+/** The signature is ES256. Returns false if the key is not a point of the curve. */
 export function verifySignatureWithJwk(
   jwk: PublicKeyJwk,
   signed: Uint8Array,
@@ -62,7 +53,7 @@ function verifiesPoint(point: Uint8Array, signed: Uint8Array, signature: Uint8Ar
   }
 }
 
-/** Returns the point of a public key in the uncompressed form of SEC 1, 65 bytes. */
+// uncompressed form of SEC 1, 65 bytes
 function pointOf({ x, y }: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(0x04), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
 }

@@ -6,21 +6,17 @@ import type { Tx } from '../../db/scope.ts'
 type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
 
 /**
- * Describes the leases on the rows of one table. A lease is the right of one process to work on a
- * row until a certain time. The process renews the lease while it works. If the process dies, the
- * lease ends by itself.
+ * A lease is the right of one process to work on a row until a certain time. The process renews it
+ * while it works; if the process dies, the lease ends by itself.
  */
 export interface LeaseSettings<Table extends LeasedTable> {
   table: Table
-  /**
-   * The column with the time at which the lease ends. A row is free if this is null or has passed.
-   */
+  /** The column with the time at which the lease ends. */
   until: string & keyof Database[Table]
-  /** How many milliseconds a lease lasts if it is not renewed. */
   ms: number
   /**
-   * The column with the name of the process that has the lease. With this column, a row is also
-   * free as soon as that process has ended. Undefined if the table has no such column.
+   * The column with the name of the process. With it, a row is free as soon as that process has
+   * ended.
    */
   by?: string & keyof Database[Table]
 }
@@ -28,11 +24,10 @@ export interface LeaseSettings<Table extends LeasedTable> {
 interface Change {
   id: string
   where?: RawBuilder<SqlBool> | undefined
-  /** Values of other columns, by name. The statement that changes the lease sets them too. */
+  /** Other columns that the same statement sets. */
   set?: Record<string, unknown> | undefined
 }
 
-/** Returns the SQL condition that no process has a lease on a row. */
 export function unleasedCondition<Table extends LeasedTable>(
   { until, by }: LeaseSettings<Table>,
   now: Date
@@ -41,11 +36,7 @@ export function unleasedCondition<Table extends LeasedTable>(
   return by ? sql`(${isOver} or not ${processRunsCondition(sql.ref(by))})` : isOver
 }
 
-/**
- * Leases the first row of the company, in the order of `orderBy`, that no process has leased and
- * that satisfies `where`. Skips rows that other transactions are leasing at this moment. Returns
- * the updated row, or undefined if there is no such row.
- */
+/** Skips rows that other transactions are leasing at this moment. */
 export function takeNextLease<Table extends 'upload' | 'mail'>(
   tx: Tx,
   lease: LeaseSettings<Table>,
@@ -59,11 +50,7 @@ export function takeNextLease<Table extends 'upload' | 'mail'>(
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
 
-/**
- * Leases the row with the id `id` if it satisfies the SQL conditions `free` and `where`. By
- * default, `free` says that no process has a lease on the row. Returns the updated row, or
- * undefined if it was not leased.
- */
+/** Returns undefined if the row was not leased. By default, `free` is `unleasedCondition`. */
 export function takeLease<Table extends LeasedTable>(
   tx: Tx,
   lease: LeaseSettings<Table>,
@@ -74,10 +61,7 @@ export function takeLease<Table extends LeasedTable>(
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
 }
 
-/**
- * Extends the lease of a row. Changes nothing and returns false if the row does not satisfy
- * `change.where`.
- */
+/** Returns false, and changes nothing, if the row does not satisfy `change.where`. */
 export async function renewLease<Table extends LeasedTable>(
   tx: Tx,
   lease: LeaseSettings<Table>,
@@ -87,10 +71,7 @@ export async function renewLease<Table extends LeasedTable>(
   return (await write(tx, lease, change, endOf(lease, now))) !== undefined
 }
 
-/**
- * Ends the lease of a row. Another process can lease the row immediately or, with `from`, only from
- * that time on. Changes nothing and returns false if the row does not satisfy `change.where`.
- */
+/** With `from`, another process can lease the row only from that time on. */
 export async function releaseLease<Table extends LeasedTable>(
   tx: Tx,
   lease: LeaseSettings<Table>,

@@ -6,17 +6,15 @@ import { countRows, lockCompanyRow, selectInCompany } from '../../db/company-que
 import type { Tx } from '../../db/scope.ts'
 import type { BoundSettings, Deps } from '../deps.ts'
 
-/** `too_many_items` is about the size of one call. */
+// `too_many_items` is about the size of one call
 type BoundCode = Exclude<Extract<ErrorCode, `too_many_${string}`>, 'too_many_items'>
 
 interface Bound {
   code: BoundCode
   limit: (settings: BoundSettings) => number
-  /** Returns how much of it the company has. */
   count: (tx: Tx) => Promise<number>
 }
 
-/** Whatever a company can create. */
 const bounds = {
   domains: {
     code: 'too_many_domains',
@@ -78,10 +76,9 @@ const bounds = {
 } satisfies Record<string, Bound>
 
 /**
- * Throws the error code of a bound if the company would have too much after `adding` more. Locks
- * the company's row until the transaction ends, so that parallel calls are counted one after the
- * other. Does nothing if `adding` is 0 or less: a company may have more than a lowered setting allows.
- * With `isAdded`, the transaction has already stored what is added.
+ * Locks the company's row, so parallel calls are counted one after the other. Adding nothing
+ * passes, because a company may have more than a lowered setting allows. With `isAdded`, the
+ * transaction has already stored what is added.
  */
 export async function requireRoom(
   tx: Tx,
@@ -98,8 +95,8 @@ export async function requireRoom(
 }
 
 /**
- * Throws `code` if `adding` more are too many beside the `used` ones. The caller must hold a lock
- * under which it has counted them. For bounds of a company, call `requireRoom`.
+ * The caller holds a lock under which it has counted `used`. For bounds of a company, call
+ * `requireRoom`.
  */
 export function requireWithin(
   { code, used, limit }: { code: BoundCode; used: number; limit: number },

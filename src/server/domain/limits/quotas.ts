@@ -6,18 +6,14 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
 
-/**
- * Requests (entries of the history) and bytes that a group pays for a person: reserved until they
- * are charged or released, or charged at once. `period_start` is the start of the group's quota period in which the
- * requests are counted.
- */
+/** What a group pays for a person: reserved until it is charged or released, or charged at once. */
 export interface QuotaReservation {
   user_id: string
   group_id: string
   period_start: Date
   requests: number
   bytes: number
-  /** When the requests were made. They count toward the usage figures of that day. */
+  // the day of the statistics to which they count
   made_at: Date
 }
 
@@ -29,26 +25,20 @@ interface Payer {
   now: Date
 }
 
-/** The requests (entries of the history) and bytes that one act takes from the quota of a group. */
 export interface QuotaNeed {
-  /**
-   * Only a group that allows this category can pay. Undefined if any group of the person can pay.
-   */
+  // undefined if any group of the person can pay
   category_id?: string
   requests: number
   bytes: number
 }
 
-/** The group that pays for a need, as a reservation, or the error if no group has enough left. */
 type QuotaOutcome = QuotaReservation | AppError
 
 /**
- * Chooses a group of the person for each need: among the groups that allow its category and have
- * enough left, the one with the most requests left. Each choice takes into account what the earlier
- * needs will use. Takes and locks nothing, so parallel calls can still use up the quota. The errors:
- * - `storage_limit_reached` if a group has requests left, but not enough storage.
- * - `request_limit_reached` if no group has requests left.
- * - `forbidden` if no group of the person allows the category.
+ * Chooses for each need, after the earlier ones, the group with the most requests left that allows
+ * the category and has enough. Takes and locks nothing. The error is `storage_limit_reached` if a
+ * group has requests left, `request_limit_reached` if none has, and `forbidden` if no group allows
+ * the category.
  */
 export async function planQuota(
   tx: Tx,
@@ -83,10 +73,8 @@ export async function planQuota(
 }
 
 /**
- * Charges the needs of a person to groups, chosen as `planQuota` does. `planned` is the result of an
- * earlier call of `planQuota`. Returns for each need the group, or the error if no group has enough
- * left. Locks the usage of the groups in the order of their ids. Throws `unavailable` if the
- * person's last group was deleted meanwhile.
+ * Locks the usage of the groups in the order of their ids. Throws `unavailable` if the person's
+ * last group was deleted meanwhile.
  */
 export async function chargeQuota(
   tx: Tx,
@@ -100,17 +88,13 @@ export async function chargeQuota(
   return outcomes
 }
 
-/**
- * Reserves requests (entries of the history) and bytes for a person, in the group that `planQuota`
- * chooses. Throws the error if no group has enough left.
- */
+/** Throws the error of `planQuota` if no group has enough left. */
 export async function reserveQuota(tx: Tx, input: Payer & QuotaNeed): Promise<QuotaReservation> {
   const [outcome] = await take(tx, input, [input], 'reserved')
   if (!outcome || outcome instanceof AppError) throw outcome
   return outcome
 }
 
-/** Charges the requests (entries of the history) of a verification. Throws as `reserveQuota` does. */
 export async function chargeVerification(
   tx: Tx,
   { requests, ...payer }: Payer & Pick<QuotaNeed, 'requests'>
@@ -119,25 +103,19 @@ export async function chargeVerification(
   if (outcome instanceof AppError) throw outcome
 }
 
-/**
- * Turns a reservation into usage of the group and of the person. Must be called in the transaction
- * that records the reserved deposit.
- */
+/** Must be called in the transaction that records the reserved deposit. */
 export async function turnReservationIntoUsage(tx: Tx, held: QuotaReservation): Promise<void> {
   await move(tx, partsOf(held), { reserved: -1, used: 1 })
   await addToFigures(tx, held, 'deposit')
 }
 
-/** Releases a reservation, so that the group can use its requests and bytes again. */
 export async function releaseReservation(tx: Tx, held: QuotaReservation): Promise<void> {
   await move(tx, partsOf(held), { reserved: -1, used: 0 })
 }
 
 /**
- * Counts a failed deposit in the group's daily statistics, on the day on which the deposit was
- * begun. The caller must first have released the deposit's reservation in the same transaction,
- * because every transaction must lock the group's usage before its statistics. Otherwise two
- * transactions could deadlock.
+ * Counts on the day on which the deposit was begun. Its reservation must be released before: every
+ * transaction locks a group's usage before its statistics, or two could deadlock.
  */
 export async function addFailedDepositToStatistics(
   tx: Tx,
@@ -149,7 +127,6 @@ export async function addFailedDepositToStatistics(
     on conflict (company_id, group_id, day) do update set failed = so_far.failed + 1`.execute(tx)
 }
 
-/** Bytes that a person no longer stores and that were charged to a group. */
 export interface FreedStorage {
   group_id: string
   user_id: string
@@ -157,9 +134,8 @@ export interface FreedStorage {
 }
 
 /**
- * Subtracts storage that is no longer used from the usage of the groups and people to which it was
- * charged. Locks the rows of the groups first, in the order of their ids, and then those of the
- * people, so that two transactions cannot deadlock.
+ * Locks the groups in the order of their ids and then the people, so that two transactions cannot
+ * deadlock.
  */
 export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): Promise<void> {
   for (const { group_id, bytes } of sumsBy(each => each.group_id)) {
@@ -187,9 +163,8 @@ export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): P
 }
 
 /**
- * Reserves storage again for an upload whose reservation was released while no bytes arrived. Uses
- * the same group as before, even if the person has left it. Throws `storage_limit_reached` if the
- * group does not have enough left.
+ * For an upload whose reservation was released while no bytes arrived: in the same group, even if
+ * the person has left it. Throws `storage_limit_reached`.
  */
 export async function reserveReleasedStorage(
   tx: Tx,
@@ -226,11 +201,8 @@ function refusalOf(quotas: GroupQuota[], able: GroupQuota[], now: Date): AppErro
     : new AppError('forbidden', 'No group of the caller allows this')
 }
 
-/**
- * Adds the needs to the usage of the groups that are chosen for them. The statement that adds also
- * checks the limits. If a parallel call has used up the quota of a group or has deleted the group,
- * nothing is taken and the groups are chosen anew.
- */
+// the statement that adds also checks the limits; if it adds too little, a parallel call was faster
+// and the groups are chosen anew
 async function take(
   tx: Tx,
   payer: Payer,
@@ -252,7 +224,7 @@ async function take(
   }
 }
 
-/** Returns the sum of what each group pays, in the order in which groups are locked. */
+// in the order in which groups are locked
 function sumsOf(outcomes: QuotaOutcome[]): QuotaReservation[] {
   const paid = outcomes.flatMap(each => (each instanceof AppError ? [] : [each]))
   return [...Map.groupBy(paid, ({ group_id }) => group_id)]
@@ -266,7 +238,6 @@ function sumsOf(outcomes: QuotaOutcome[]): QuotaReservation[] {
     )
 }
 
-/** An amount in a row of the table `usage`. */
 interface UsagePart {
   group_id: string
   kind: 'requests' | 'storage'
@@ -282,14 +253,9 @@ function partsOf({ group_id, period_start, requests, bytes }: QuotaReservation):
   return parts.filter(({ amount }) => amount > 0)
 }
 
-/**
- * Adds amounts to rows of the table `usage`, those whose sum stays within the limit of the group.
- * Returns the parts that were added. Waits for a transaction that deletes a group without usage, and
- * then does not add. Transactions lock the rows in this order: groups by id, requests, storage, and
- * then the figures of the person and of the day. A choice that is made anew may begin with an
- * earlier group. Should two transactions then wait for each other, PostgreSQL ends one of them, and
- * it is repeated.
- */
+// Returns the parts that stay within the limits. Locks groups by id, requests, storage, then the
+// figures of the person and of the day. A choice made anew may begin with an earlier group: should
+// two transactions then wait for each other, PostgreSQL ends one, and it is repeated.
 async function add(
   tx: Tx,
   into: 'reserved' | 'used',
@@ -331,11 +297,7 @@ async function add(
   )
 }
 
-/**
- * Adds `reserved` times and `used` times the amounts to the two columns of rows of the table
- * `usage`, without checking limits. Locks the rows in the order of `add`; a bare update would lock
- * them in the order of its query plan.
- */
+// a bare update would lock the rows in the order of its plan, not in that of `add`
 async function move(
   tx: Tx,
   parts: readonly UsagePart[],
@@ -358,7 +320,6 @@ async function move(
       and usage.kind = part.kind and usage.period_start = part.period_start`.execute(tx)
 }
 
-/** Returns SQL for a table `part` with a row for each part. */
 function unnested(parts: readonly UsagePart[]) {
   return sql`unnest(
     ${parts.map(({ group_id }) => group_id)}::uuid[], ${parts.map(({ kind }) => kind)}::text[],
@@ -396,10 +357,6 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
   })
 }
 
-/**
- * Adds charged requests and bytes to two figures: what the person has used in the group, and what
- * the group has used on the day of the requests.
- */
 async function addToFigures(tx: Tx, use: QuotaReservation, kind: ActKind): Promise<void> {
   const isDeposit = kind === 'deposit'
   await sql`

@@ -4,10 +4,7 @@ import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { Deps, Tenant, TrafficLimitSettings } from '../deps.ts'
 import { networksOfAddress } from '../ip-addresses.ts'
 
-/**
- * What remains of a rate limit after a call, for the response headers. `seconds` is the length of
- * the limit's period. `resetSeconds` is the time until the period ends and the counter is reset.
- */
+/** `seconds` is the length of the limit's period, `resetSeconds` what is left of it. */
 export interface RateLimitStatus {
   name: string
   limit: number
@@ -20,11 +17,8 @@ interface Rule {
   points: (limits: TrafficLimitSettings) => number
   seconds: number
   code: ErrorCode
-  /**
-   * Whether the response headers tell the caller what remains of the limit. False for limits per
-   * e-mail or company, because calls of other people count toward them too. Also false for limits
-   * on guesses: wrong passwords, mailed links and setup codes.
-   */
+  // not for limits per e-mail or company, toward which calls of others count, nor for limits on
+  // guesses
   isReported: boolean
 }
 
@@ -33,128 +27,68 @@ const hour = 3600
 const day = 86_400
 
 const rules = {
-  /** Logins, and requests for a challenge of any purpose, per network address. */
+  // logins, and challenges of any purpose
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
-  /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /** Calls from a network address that request a mail, such as a mail to reset a password. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
-  /**
-   * Mails that are requested for one e-mail address, apart from password resets. They are counted
-   * whether or not the address belongs to an account.
-   */
+  // whether or not the address has an account
   mail_email: rule(() => 3, hour),
-  /**
-   * Password resets that are requested for one e-mail address, per network address. Requests from
-   * other network addresses have counters of their own, so they cannot use up the owner's limit.
-   */
+  // by e-mail and network, so that strangers cannot use up the owner's limit
   reset_email: rule(() => 3, hour),
-  /**
-   * Mails that are requested in one company in a day. The limit is three quarters of the configured
-   * one. When it is used up, only networks that request their first mail of the day may continue,
-   * up to `mail_newcomers_day`.
-   */
+  // three quarters of the configured limit; the rest is for networks that call for the first time
+  // that day
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
-  /**
-   * Mails that are requested in one company in a day, after `mail_company_day` is used up. The
-   * limit is the remaining quarter of the configured one. This quarter is reserved for networks
-   * that request their first mail of the day.
-   */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
-  /**
-   * Mails that are requested from a network address in a day. This counter limits nothing: it only
-   * shows whether a network requests its first mail of the day.
-   */
+  // limits nothing: it shows whether a network requests its first mail of the day
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
-  /** Failed attempts to use a mailed link, per network address. */
+  // failed attempts to use a mailed link
   mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
-  /**
-   * Failed logins with one e-mail, per network address, whether or not the e-mail has an account.
-   */
+  // failed logins with one e-mail, whether or not it has an account
   login_address: rule(() => 10, 15 * minute),
-  /** Failed logins with one e-mail, from all network addresses together. */
   login_email: rule(() => 100, hour),
-  /**
-   * Failed logins with one e-mail, in a browser in which the owner of the e-mail has signed in
-   * before. Each such browser has its own counter, so failures elsewhere do not block the owner.
-   */
+  // in a browser in which the owner has signed in before, so that failures elsewhere do not block
+  // the owner
   login_device: rule(() => 10, 15 * minute),
-  /**
-   * Failed attempts of a signed-in person to enter their current password again, for example to
-   * change the e-mail. The limit keeps somebody with a stolen session from guessing the password.
-   */
+  // keeps somebody with a stolen session from guessing the password
   rekey_user: rule(() => 10, 15 * minute),
-  /**
-   * Wrong API keys, per network address. Nobody can guess a key, but a program with an outdated key
-   * could overload the service. Calls with a valid key are not counted.
-   */
+  // nobody can guess a key, but a program with an outdated one could overload the service
   wrong_key_address: rule(() => 60, minute),
-  /** Wrong setup codes, per network address. */
   setup_address: rule(() => 10, hour),
-  /** Fingerprints that signed-out people verify in a minute, per network address. */
+  // fingerprints, as in all limits of verifications
   verify_address_minute: reported(
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
-  /** Fingerprints that signed-out people verify in a day, per network address. */
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
-  /**
-   * Fingerprints that all signed-out people together verify at one company in a day. The limit is
-   * three quarters of the configured one. When it is used up, only networks that verify for the
-   * first time that day may continue: see `verify_newcomers_day`.
-   */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
-  /**
-   * Fingerprints that all signed-out people together verify at one company in a day, after
-   * `verify_company_day` is used up. The limit is the remaining quarter of the configured one. This
-   * quarter is reserved for networks that verify for the first time that day.
-   */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
     day,
     'lookup_limited'
   ),
-  /** Fingerprints that a signed-in person verifies in a minute. */
   verify_user_minute: reported(
     rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
   ),
-  /** DNS queries for the record that proves a domain, per domain. */
   domain_check: rule(() => 60, minute),
-  /**
-   * Calls other than `GET` that are made without signing in, per network address, at all companies
-   * together. They are counted before the body is read.
-   */
+  // without signing in, at all companies together, counted before the body is read
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
-  /** Browsers' reports of violations of our content security policy, per network address. */
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
 export type RateLimitName = keyof typeof rules
 
-/**
- * The key of a rate limit's counter. The first part is the id of a company, or a fixed word for a
- * counter that all companies share. The other parts are, for most limits, an e-mail, a person, a
- * browser or a network address.
- */
+/** The first part is a company's id, or a fixed word for a counter that all companies share. */
 export type RateLimitKey = readonly [
   companyOrFixedWord: string,
   ...parts: (string | { address: string })[]
 ]
 
-/**
- * The factors by which a rate limit is multiplied for the IPv6 networks /64, /56 and /48 of an
- * address. For example, all addresses of a /48 network together may use 16 times the limit. For an
- * IPv4 address, only the first factor is used.
- */
+// for the networks /64, /56 and /48 of an IPv6 address; IPv4 has only the first
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points` toward the limit `name`. Throws `rate_limited` or `lookup_limited`, depending on
- * the limit, when the limit is exceeded. The error says after how many seconds a call may succeed.
- * The points stay counted. If `points` is higher than the whole limit, only as many as the limit
- * are counted. Such a call can therefore succeed if nothing was counted before in the period. An
- * IPv6 address is counted in its networks /64, /56 and /48, each of which has its own limit
- * (`tierFactors`). The returned `isFirst` is true if nothing was counted before in the current
- * period. For an IPv6 address, `isFirst` refers to its /48 network.
+ * Throws the rule's code when the limit is exceeded; the points stay counted. More `points` than
+ * the whole limit count as the limit, so that such a call can succeed. `isFirst`: nothing was
+ * counted before in the period, for IPv6 in the /48.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -195,9 +129,8 @@ async function consumeTier(
 }
 
 /**
- * Counts `points` toward a company's daily limit of requested mails, or of verifications by
- * signed-out people. A quarter of the limit is reserved for networks that call for the first time
- * that day (`isFirst`), so that a few networks cannot use up the whole limit.
+ * A quarter of the limit is reserved for networks that call for the first time that day, so that a
+ * few cannot use up the whole.
  */
 export async function consumeMailOrVerifyDayLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -213,10 +146,7 @@ export async function consumeMailOrVerifyDayLimit(
   }
 }
 
-/**
- * Counts a requested mail toward the limits of the network address, the e-mail and the company,
- * whether or not the e-mail has an account.
- */
+/** Counts whether or not the e-mail has an account. */
 export async function consumeMailLimits(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
@@ -232,9 +162,8 @@ export async function consumeMailLimits(
 }
 
 /**
- * Runs `run`, which uses a mailed token, and returns its result. If `run` throws, counts the
- * failure toward the limit of the network address. If that limit is already reached, throws
- * `rate_limited` and does not call `run`.
+ * Counts a failure of `run` toward the limit of the network. Throws without calling it when the
+ * limit is reached.
  */
 export async function runWithMailTokenFailureLimit<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -250,10 +179,7 @@ export async function runWithMailTokenFailureLimit<T>(
 
 const collectedStatuses = new AsyncLocalStorage<Map<string, RateLimitStatus>>()
 
-/**
- * Runs `run`. Returns its result and the statuses of the rate limits that counted the call, for the
- * response headers. Limits that are not reported to callers are left out.
- */
+/** Leaves out limits that are not reported to callers. */
 export async function runAndCollectRateLimitStatuses<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; statuses: RateLimitStatus[] }> {
@@ -277,7 +203,7 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
-/** Gives back a point that `consumeRateLimit` has counted, such as that of a successful login. */
+/** Gives back one counted point, such as that of a successful login. */
 export async function refundRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: RateLimitName,
@@ -288,11 +214,7 @@ export async function refundRateLimit(
   }
 }
 
-/**
- * Returns the keys of the counters that belong to a rate limit key. If the rate limit key contains
- * an address, returns one key for each network of the address, smallest network first. In these
- * keys, the network replaces the address. Otherwise returns one key.
- */
+// one key for each network of the address, smallest first
 function tiersOf(counted: RateLimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
   const networks = address === undefined ? [''] : networksOfAddress(address)
@@ -303,10 +225,6 @@ function limitOf(limits: TrafficLimitSettings, name: RateLimitName, tier: number
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 
-/**
- * Returns the quarter of a daily limit that is reserved for networks that call for the first time
- * that day.
- */
 function reservedPart(points: number): number {
   return Math.floor(points / 4)
 }
@@ -328,10 +246,7 @@ function limiter(
   return found
 }
 
-/**
- * Returns a keyed hash of a counter's key, so that no network address and no e-mail stays in
- * memory.
- */
+// so that no network address and no e-mail stays in memory
 function pseudonym(deps: Pick<Deps, 'keys'>, name: RateLimitName, key: string[]): string {
   const text = JSON.stringify([name, ...key])
   return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')

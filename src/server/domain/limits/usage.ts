@@ -1,38 +1,28 @@
 import { sql } from 'kysely'
 import type { UsageOfAllGroups } from '../../../contract/users.ts'
-import {
-  type LimitPeriodLength,
-  limitPeriodAt,
-  limitPeriodLengths
-} from '../../../core/limit-period.ts'
+import { limitPeriodAt, limitPeriodLengths } from '../../../core/limit-period.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
-/**
- * The start of the period in which storage is counted. There is only one period, because used
- * storage is never reset.
- */
+// used storage is never reset, so it has a single period
 export const storagePeriodStart = new Date(0)
 
-/** What a person has used and reserved in a group in its current period; storage in bytes. */
 interface OwnUsage {
   requests_used: number
   storage_used: number
 }
 
 /**
- * Returns the limits and usage of a person's groups. `total` has the sums over all groups; the sum
- * of the limits is `null` if one of the groups is unlimited. `own` maps the id of each group to
- * what this person has used in it.
+ * A sum of limits is `null` if one of the groups is unlimited. `own` is what the person has used in
+ * each group.
  */
 export async function readUsageOfPersonAndGroups(
   tx: Tx,
   input: PersonQuotaQuery
 ): Promise<{ total: UsageOfAllGroups; own: Map<string, OwnUsage> }> {
   const quotas = await readQuotasOfPerson(tx, input)
-  const { rows: used } = await ownUsage(input).execute(tx)
-  const own = ownUsageOf(used, quotas)
+  const own = await readOwnUsage(tx, input, quotas)
   const sum = (values: number[]) => values.reduce((all, each) => all + each, 0)
   const total = (of: (quota: GroupQuota) => number) => sum(quotas.map(of))
   const limited = (of: (quota: GroupQuota) => number | null) =>
@@ -60,9 +50,8 @@ export async function readUsageOfPersonAndGroups(
 }
 
 /**
- * The limits of a group and how much of each is used. Requests are counted from `period_start` to
- * `resets_at`, which is `null` if they are never reset. `requestsTaken` and `bytesTaken` include
- * reservations. `requestsLeft` and `bytesLeft` are `null` without a limit.
+ * Requests are counted from `period_start` to `resets_at`. What is taken includes reservations;
+ * what is left is `null` without a limit.
  */
 export interface GroupQuota {
   group_id: string
@@ -76,19 +65,8 @@ export interface GroupQuota {
   bytesLeft: number | null
 }
 
-function groupsOfPerson(tx: Tx, query: PersonQuotaQuery) {
-  return groupsFrom(tx, query)
-    .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
-    .where('group_user.user_id', '=', query.user_id)
-}
-
-/**
- * Builds a query for groups with their limits and usage. A group has one row for each period with
- * requests. The query skips most past periods, so that it reads few rows. A remaining row may still
- * belong to a past period, so `quotasOf` picks the row of the current period. A group without
- * requests in the remaining periods has one row, in which `period_start` is null. Every row of a
- * group has the same storage usage.
- */
+// A group has a row for each remaining period with requests, or one without. The query skips most
+// past periods, so that it reads few rows; `quotasOf` picks the current period.
 function groupsFrom(tx: Tx, query: QuotaQuery) {
   return tx
     .selectFrom('group')
@@ -118,12 +96,8 @@ function groupsFrom(tx: Tx, query: QuotaQuery) {
     ])
 }
 
-/**
- * Returns SQL for a time before the start of a group's current period. Queries use it to skip older
- * periods. The time is not exact: `limitPeriodAt` determines the exact period afterwards. The SQL
- * depends only on `now` and the group's interval. If it used other values, PostgreSQL could not use
- * the index under row-level security.
- */
+// A little before the current period. Depends only on `now` and the interval: with other values,
+// PostgreSQL could not use the index under row-level security.
 function earliestPeriod(now: Date) {
   return sql<Date>`
     case "group".max_requests_interval
@@ -148,16 +122,14 @@ interface PersonQuotaQuery extends QuotaQuery {
   user_id: string
 }
 
-/**
- * Returns the limits and usage of the person's groups. With `category_id`, returns only groups that
- * allow that category.
- */
 export async function readQuotasOfPerson(
   tx: Tx,
   input: PersonQuotaQuery & { category_id?: string }
 ): Promise<GroupQuota[]> {
   const { category_id } = input
-  const own = groupsOfPerson(tx, input)
+  const own = groupsFrom(tx, input)
+    .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
+    .where('group_user.user_id', '=', input.user_id)
   const paying =
     category_id === undefined
       ? own
@@ -169,7 +141,6 @@ export async function readQuotasOfPerson(
   return quotasOf(await paying.execute(), input.now)
 }
 
-/** Returns the limits and usage of the groups in `group_ids`, as a map with the ids as keys. */
 export async function readQuotasOfGroups(
   tx: Tx,
   input: QuotaQuery & { group_ids: readonly string[] }
@@ -182,8 +153,7 @@ export async function readQuotasOfGroups(
 }
 
 /**
- * Returns the limits and usage of the company's groups that may have used at least `share` (0 to 1)
- * of a limit above 0. A group that used so much in a past period may be among them.
+ * Returns groups that may have used `share` (0 to 1) of a limit above 0, perhaps in a past period.
  */
 export async function readQuotasOfGroupsNearLimits(
   tx: Tx,
@@ -203,7 +173,8 @@ function quotasOf(rows: QuotaRow[], now: Date): GroupQuota[] {
   return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
     const [group] = taken
     if (!group) return []
-    const period = limitPeriodAt(intervalOf(group.max_requests_interval), group.created_at, now)
+    const interval = limitPeriodLengths.find(each => each === group.max_requests_interval) ?? null
+    const period = limitPeriodAt(interval, group.created_at, now)
     const current = taken.find(row => row.period_start?.getTime() === period.start.getTime())
     const requestsTaken = (current?.requests_used ?? 0) + (current?.requests_reserved ?? 0)
     const bytesTaken = (group.storage_used ?? 0) + (group.storage_reserved ?? 0)
@@ -225,50 +196,19 @@ function left(limit: number | null, taken: number): number | null {
   return limit === null ? null : Math.max(0, limit - taken)
 }
 
-function intervalOf(text: string | null): LimitPeriodLength {
-  return limitPeriodLengths.find(interval => interval === text) ?? null
-}
-
-/**
- * Returns what a person has used in the current period of each group in `quotas`, by group id.
- * `used` has at most one entry for each combination of group, kind and period.
- */
-function ownUsageOf(used: PersonalUsage[], quotas: GroupQuota[]): Map<string, OwnUsage> {
-  const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>
-    used.find(
-      each =>
-        each.group_id === group_id &&
-        each.kind === kind &&
-        each.period_start.getTime() === start.getTime()
-    )?.amount ?? 0
-  return new Map(
-    quotas.map(({ group_id, period_start }) => [
-      group_id,
-      {
-        requests_used: amountOf(group_id, 'requests', period_start),
-        storage_used: amountOf(group_id, 'storage', storagePeriodStart)
-      }
-    ])
-  )
-}
-
-/** What a person has used and reserved in a group in one period. */
-interface PersonalUsage {
-  group_id: string
-  kind: 'requests' | 'storage'
-  period_start: Date
-  amount: number
-}
-
-/**
- * The query for what a person has used and reserved. It returns one sum for each group, kind of
- * limit (requests or storage) and period of the limit. For requests, it returns only periods whose
- * start lies in a rough range around the start of the current period. `ownUsageOf` then picks the
- * current period. The query reads uploads in the state `uploading` separately from those in the
- * states `received` and `held`, because `uploading` has its own index.
- */
-const ownUsage = ({ company_id, user_id, now }: PersonQuotaQuery) =>
-  sql<PersonalUsage>`
+// Uploads in the state `uploading` are read apart from `received` and `held` ones, because they have
+// an index of their own. Of the periods around now, the current one is picked afterwards.
+async function readOwnUsage(
+  tx: Tx,
+  { company_id, user_id, now }: PersonQuotaQuery,
+  quotas: GroupQuota[]
+): Promise<Map<string, OwnUsage>> {
+  const { rows } = await sql<{
+    group_id: string
+    kind: 'requests' | 'storage'
+    period_start: Date
+    amount: number
+  }>`
     with open_upload (group_id, period_start, bytes) as (
       select group_id, period_start, size - released from upload
       where company_id = ${company_id} and user_id = ${user_id} and state = 'uploading'
@@ -287,4 +227,17 @@ const ownUsage = ({ company_id, user_id, now }: PersonQuotaQuery) =>
     from own join "group" on "group".company_id = ${company_id} and "group".id = own.group_id
     where own.kind = 'storage'
       or own.period_start > ${earliestPeriod(now)} and own.period_start <= ${latestPeriod(now)}
-    group by own.group_id, own.kind, own.period_start`
+    group by own.group_id, own.kind, own.period_start`.execute(tx)
+  const amounts = new Map(
+    rows.map(row => [`${row.group_id} ${row.kind} ${row.period_start.getTime()}`, row.amount])
+  )
+  return new Map(
+    quotas.map(({ group_id, period_start }) => [
+      group_id,
+      {
+        requests_used: amounts.get(`${group_id} requests ${period_start.getTime()}`) ?? 0,
+        storage_used: amounts.get(`${group_id} storage ${storagePeriodStart.getTime()}`) ?? 0
+      }
+    ])
+  )
+}

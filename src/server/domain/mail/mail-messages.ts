@@ -11,16 +11,10 @@ import {
   localizedLinkPath
 } from './mail-tokens.ts'
 
-/**
- * For this many milliseconds after a reset link was mailed to a person, no second one is mailed,
- * even if the person requests it.
- */
+// after a reset link was mailed, no second one is mailed, even if it is requested
 const justMailedMs = 5 * 60_000
 
-/**
- * A row of the mail queue. It does not contain the text of the mail, which is written when the mail
- * is sent.
- */
+/** Has no text, which is written when the mail is sent. */
 export interface QueuedMail {
   company_id: CompanyId
   id: string
@@ -34,8 +28,8 @@ export interface QueuedMail {
 }
 
 /**
- * Returns the message of a queued mail, with a newly created link. Returns undefined if the mail is
- * not to be sent, for example because the account no longer exists.
+ * Creates a new link. Undefined if the mail is not to be sent, for example because the account no
+ * longer exists.
  */
 export async function createMessageForQueuedMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
@@ -71,15 +65,8 @@ export async function createMessageForQueuedMail(
   }
 }
 
-/**
- * Returns the company that sends a mail, with the host to which the link in the mail leads. `host`
- * is the host on which the mail was requested. If it no longer belongs to the company, it is
- * ignored. The link leads to the first of these hosts that exists:
- * - `host`, unless it is only covered by a wildcard domain, because anybody can invent such a host;
- * - the company's primary host;
- * - `host`, even if it is only covered by a wildcard domain.
- * Returns undefined if none of them exists.
- */
+// anybody can invent a host below a wildcard, so links lead there only if the company has no
+// primary host
 async function findSender(
   deps: Pick<Deps, 'db'>,
   { company_id, host }: QueuedMail
@@ -95,7 +82,7 @@ interface Address {
   kind: MailMessage['kind']
   to: string
   locale: string
-  /** Path of the page to which the link in the message leads, without the language. */
+  // without the language
   page: string
   token?: string
   key?: MailMessage['key']
@@ -126,11 +113,7 @@ async function addressOf(
   }
 }
 
-/**
- * Returns the message to the owner of an e-mail that somebody has used for a sign-up or a change of
- * e-mail. An owner who has not used their invitation gets a new invitation. Any other owner is told
- * about the attempt. Returns undefined if the e-mail has no account.
- */
+// to the owner of an e-mail that somebody has used for a sign-up or a change of e-mail
 async function messageToKnown(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -221,7 +204,7 @@ interface KnownPerson {
   email: string
   locale: string
   hasKey: boolean
-  /** Whether the person was invited by an administrator and has not chosen a password yet. */
+  // and has not chosen a password yet
   isInvited: boolean
 }
 

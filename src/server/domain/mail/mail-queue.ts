@@ -8,25 +8,16 @@ import { createMessageForQueuedMail, type QueuedMail } from './mail-messages.ts'
 
 interface NewMail {
   kind: QueuedMailKind
-  /**
-   * The recipient. For mails of kind `signup` and `reset` this is what somebody typed, so it may
-   * have no account.
-   */
+  // for `signup` and `reset` what somebody typed, so it may have no account
   email: string
   locale?: string | undefined
-  /**
-   * The id of the sign-up or the person that the mail is about. Undefined for mails that need no
-   * such id, because the recipient's address (`email`) is enough.
-   */
+  // what the mail is about, if the address is not enough
   subject?: string | undefined
-  /** When to send the mail. Undefined means now. */
+  // now, if undefined
   due?: Date | undefined
 }
 
-/**
- * Queues a mail in the transaction of the change that it reports. If the transaction rolls back, no
- * mail is sent.
- */
+/** If the transaction rolls back, no mail is sent. */
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -35,10 +26,6 @@ export async function queueMail(
   await queueMails(tx, deps, tenant, [mail])
 }
 
-/**
- * Queues several mails in the transaction of the change that they report. If the transaction rolls
- * back, none of them is sent.
- */
 export async function queueMails(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -60,20 +47,19 @@ export async function queueMails(
 
 const sending: LeaseSettings<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
-/** The pauses after failed attempts to send a mail, in seconds. The last one repeats. */
+// after failed attempts; the last one repeats
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
-/** A mail that could not be sent is deleted at this age, in milliseconds. */
+// then a mail that could not be sent is deleted
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the company's mail that has been due longest. Returns false if no mail was due or if
- * sending failed. If the process crashes right after sending a mail, the mail is sent again later.
- * If its link contains a token, the second mail has a new one.
+ * Returns false if no mail was due or sending failed. If the process crashes right after sending,
+ * the mail is sent again, with a new token.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,
   company_id: CompanyId,
-  /** Called when there is a mail to send, before it is sent. */
+  // called before a mail is sent
   onFound: () => void = () => undefined
 ): Promise<boolean> {
   const mail = await inCompany(deps.db, company_id, tx => claimMail(tx, deps))

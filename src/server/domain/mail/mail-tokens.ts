@@ -13,20 +13,14 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** How long a mailed link is valid, in milliseconds. */
-const lifeOf = (purpose: LinkPurpose) => mailLinkMinutes[purpose] * 60_000
-
 interface Bound {
   purpose: LinkPurpose
-  /** The id of a sign-up if the purpose is `verify`, otherwise the id of a person. */
+  // a sign-up for `verify`, otherwise a person
   subject: string
   email: string
 }
 
-/**
- * Creates the token of a mailed link for a person or a sign-up, and returns it. The database stores
- * only its hash.
- */
+/** The database stores only the hash. */
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -41,16 +35,12 @@ export async function createMailToken(
 
 interface NewTokens {
   purpose: LinkPurpose
-  /** People, or sign-ups that wait for confirmation. Each gets one link. */
+  // or sign-ups
   people: readonly { id: string; email: string }[]
-  /** True if the links are not mailed, but given to an administrator who passes them on. */
+  // not mailed, but given to an administrator who passes them on
   isHandedOut?: boolean
 }
 
-/**
- * Creates the token of a mailed link for each of `people`. Returns the tokens in the same order.
- * All of them expire at the returned time `until`. The database stores only their hashes.
- */
 export async function createMailTokens(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -59,7 +49,7 @@ export async function createMailTokens(
   const tokens = people.map(() => Buffer.from(deps.random(32)).toString('base64url'))
   const hashes = tokens.map(hashOf)
   const created_at = deps.clock()
-  const until = new Date(created_at.getTime() + lifeOf(purpose))
+  const until = new Date(created_at.getTime() + mailLinkMinutes[purpose] * 60_000)
   await sql`
     insert into mail_token (
       company_id, hash, purpose, subject, email, key_id, created_at, expires_at, handed_out
@@ -78,7 +68,7 @@ export async function createMailTokens(
   return { tokens, until }
 }
 
-/** How many links of one purpose work for a person. Of more, the oldest no longer do. */
+// of one purpose for a person; of more, the oldest no longer work
 const maxTokens = 20
 
 async function deleteOldestTokens(
@@ -104,10 +94,6 @@ async function deleteOldestTokens(
       ) as kept where place > ${maxTokens})`.execute(tx)
 }
 
-/**
- * Returns whether `subject` has an unused token for this purpose that was created within the last
- * `withinMs` milliseconds.
- */
 export async function hasRecentUnusedMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -124,16 +110,15 @@ export async function hasRecentUnusedMailToken(
 }
 
 /**
- * Returns the path of a page in a person's language: `('fr', 'sign-in')` → `'/fr/sign-in'`. If the
- * language is not known (`und`), the path has no prefix and opens in that of the reader's browser.
+ * `('fr', 'sign-in')` → `'/fr/sign-in'`. With `und` it has no prefix and opens in the language of
+ * the reader's browser.
  */
 export function localizedLinkPath(locale: string, page: string): string {
   return `${locale === 'und' ? '' : `/${locale}`}/${page}`
 }
 
 /**
- * Returns a link with a token and an e-mail in its fragment (after `#`). Browsers do not send the
- * fragment to a server, so the token appears in no server log.
+ * Token and e-mail are in the fragment, which browsers do not send, so they are in no server log.
  */
 export function buildMailLink(
   origin: string,
@@ -146,10 +131,8 @@ export function buildMailLink(
 }
 
 /**
- * Returns the id of the person or sign-up (`subject`) and the e-mail for which a mail token was
- * created. Does not use up the token. Throws `mail_token_used` if the token was used before. Throws
- * `mail_token_invalid` if it is unknown or expired, or if the person's key has changed since the
- * token was created.
+ * Does not use up the token. Throws `mail_token_used`, or `mail_token_invalid` if it is unknown or
+ * expired or the person's key has changed since.
  */
 export async function readMailToken(
   tx: Tx,
@@ -182,10 +165,6 @@ export async function readMailToken(
   return { subject: row.subject, email: row.email }
 }
 
-/**
- * Checks that the token of a mailed link can be used. For an invitation, returns the person's name.
- * Throws `mail_token_used` or `mail_token_invalid` if the token cannot be used.
- */
 export async function checkMailLink(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
@@ -200,9 +179,8 @@ export async function checkMailLink(
 }
 
 /**
- * Uses up a mail token. Of parallel calls, only one succeeds. The caller must have locked the row
- * of the person or sign-up, so that their public key does not change meanwhile. Throws
- * `mail_token_used` or `mail_token_invalid` if the token cannot be used.
+ * Of parallel calls, one succeeds; others throw as `readMailToken` does. The caller has locked the
+ * row of the person or sign-up, so that the public key does not change meanwhile.
  */
 export async function spendMailToken(
   tx: Tx,
@@ -226,10 +204,7 @@ export async function spendMailToken(
   throw invalid()
 }
 
-/**
- * Deletes the unused mail tokens of a person. Used tokens remain, so that a second use still fails
- * with `mail_token_used`.
- */
+/** Used tokens remain, so that a second use still fails with `mail_token_used`. */
 export async function revokeMailTokens(tx: Tx, user_id: string): Promise<void> {
   await deleteInCompany(tx, 'mail_token')
     .where('subject', '=', user_id)

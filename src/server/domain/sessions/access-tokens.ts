@@ -11,13 +11,9 @@ import type {
 } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-/**
- * How many minutes an access token is valid. A closed browser renews no token, so its session ends
- * with its last token.
- */
+// a closed browser renews no token, so its session ends with its last token
 export const accessTokenMinutes = 60
 
-/** Returns a new access token with `claims`, signed with the current token key. */
 export async function issueAccessToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
@@ -44,29 +40,17 @@ export async function issueAccessToken(
   return `${signed}.${withLowS(sign(signed)).toString('base64url')}`
 }
 
-/**
- * Returns the time at which an access token that is issued now expires: an hour from now, or
- * `sessionEnd` if that is earlier.
- */
 export function newAccessTokenExpiry(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + accessTokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
-/**
- * Returns a new token reader, which verifies access tokens. The reader remembers each verified
- * token and the host for which it is valid, so later calls with the token need no new check of its
- * signature.
- */
+/** Remembers each verified token and its host, so that it checks a signature only once. */
 export function createAccessTokenReader(
   keys: Pick<InstallationKeys, 'verifyingKey'>
 ): AccessTokenReader {
   const proofs = new Map<string, Proof>()
 
-  /**
-   * Returns the contents of an access token. A browser sends the same token for an hour, so this
-   * verifies a token once for each host and remembers it. Keeps only a hash of the token in memory.
-   * Forgets the token when the key that signed it no longer exists.
-   */
+  // keeps only a hash of the token, and only as long as the key that signed it exists
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()
     const name = hash('sha256', `${tenant.host} ${token}`)
@@ -100,10 +84,8 @@ export function createAccessTokenReader(
 
 const maxTokenLength = 2048
 
-/**
- * A token's time of issue (`iat`) may lie this many seconds in the future, because the clock of
- * this process may have been set back.
- */
+// a token may be issued this far in the future, because the clock of this process may have been set
+// back
 const maxSkewSeconds = 300
 
 const Header = z.strictObject({
@@ -167,11 +149,7 @@ async function prove(
   }
 }
 
-/**
- * Returns the public key that the header of a token names. Throws `unauthenticated` if there is no
- * such key. Also throws it if the header has fields other than `alg`, `typ` and `kid`, for example
- * a key or the URL of a key.
- */
+// refuses header fields other than these, for example a key or the URL of a key
 function verifyingKey(keys: Pick<InstallationKeys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
   const key = ours.success ? keys.verifyingKey(ours.data.kid) : undefined
@@ -179,21 +157,16 @@ function verifyingKey(keys: Pick<InstallationKeys, 'verifyingKey'>, header: unkn
   return key
 }
 
-/**
- * Returns the issuer (`iss`) of a host's tokens. It only looks like a web address: nobody opens it,
- * so it has no port.
- */
+// it only looks like a web address: nobody opens it, so it has no port
 function issuerOf(tenant: Tenant): string {
   return `https://api.${tenant.host}`
 }
 
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
-/**
- * Returns whether a token has exactly the form in which it was issued. Other forms of the same
- * token are refused, although their signature would be valid too: if the signature (r, s) is valid,
- * (r, n−s) is as well, and base64url has several spellings of some bytes.
- */
+// Other forms of the same token are refused, although their signature would be valid too: if the
+// signature (r, s) is valid, (r, n−s) is as well, and base64url has several spellings of some
+// bytes.
 function hasCanonicalForm(token: string): boolean {
   const parts = token.split('.')
   const [, , signature = ''] = parts

@@ -10,10 +10,7 @@ const randomBytes = 32
 const checkBytes = 4
 const hintLength = prefix.length + 6
 
-/**
- * Creates the secret of an API key. `hint` is the beginning of the key, which people can see later.
- * `digest` is the hash of the key, which the database stores.
- */
+/** `hint` is the beginning of the key, which people can see later; the database stores `digest`. */
 export function createApiKeySecret(deps: Pick<Deps, 'random'>): {
   key: string
   hint: string
@@ -24,12 +21,11 @@ export function createApiKeySecret(deps: Pick<Deps, 'random'>): {
   return { key, hint: key.slice(0, hintLength), digest: digestOf(key) }
 }
 
-/** Returns whether a bearer token begins like an API key. The key may still be invalid. */
+/** The key may still be invalid. */
 export function looksLikeApiKey(token: string): boolean {
   return token.startsWith(prefix)
 }
 
-/** Returns the SHA-256 of an API key, or undefined if its form or checksum is wrong. */
 export function hashApiKey(key: string): Buffer | undefined {
   if (!/^vdm_[\w-]{48}$/.test(key)) return undefined
   const bytes = Buffer.from(key.slice(prefix.length), 'base64url')

@@ -7,16 +7,11 @@ import type { CompanyId, Deps, Tenant, WatchedCaller } from '../deps.ts'
 import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed, recordSessionUse } from './sessions.ts'
 
-/** The shortest time between two updates of an API key's last use, in milliseconds. */
 const usedMs = 5 * 60_000
 
 /**
- * Returns the person to whom an access token or an API key belongs. Throws `unauthenticated` if the
- * access token is invalid or revoked, was issued for another host, or was issued before the person
- * signed out everywhere. Also throws it if the API key is expired or unknown in the company. Throws
- * `account_disabled` if the person or the company is disabled.
- *
  * Calls `countCall` as soon as it knows the id of the person or, for a program, of the API key.
+ * Throws `unauthenticated`, or `account_disabled` if the person or the company is disabled.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
@@ -51,11 +46,8 @@ export async function authenticate(
   }
 }
 
-/**
- * Returns the owner of an API key. `permissions` is empty, because the scopes of the key decide
- * what the program may do. The key is looked up by its hash, so the response time to a wrong key
- * reveals nothing about other keys.
- */
+// `permissions` stays empty, because the scopes of the key decide. The key is looked up by its
+// hash, so the response time to a wrong key reveals nothing about other keys.
 async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id }: Tenant,
@@ -102,11 +94,8 @@ async function noteUse(
   )
 }
 
-/**
- * Returns the callers who have lost the right to what they began, each with the error that a new
- * call of theirs would get. All callers must belong to the company. Ignores whether their tokens
- * have expired, because a download or an upload may take longer than an hour.
- */
+// All callers must belong to the company. Ignores whether their tokens have expired, because a
+// download or an upload may take longer than an hour.
 export async function findLostRights<Caller extends Pick<WatchedCaller, 'person' | 'permissions'>>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
@@ -126,9 +115,8 @@ export async function findLostRights<Caller extends Pick<WatchedCaller, 'person'
 }
 
 /**
- * Throws the error that a new call of the caller would get if their session, or their key, has ended
- * since the call began. For calls that have waited for a lock. The transaction must be of the
- * caller's company.
+ * For calls that have waited for a lock: throws if the caller's session or key has ended since the
+ * call began. The transaction must be of the caller's company.
  */
 export async function requireStillLive(
   tx: Tx,
@@ -152,12 +140,10 @@ function findLostRight(
   return new AppError('forbidden', 'A permission was taken away')
 }
 
-/** Returns the error for a call whose session, or whose key, has ended. */
 export function sessionEndedError(): AppError {
   return new AppError('unauthenticated', 'The session has ended')
 }
 
-/** A session or an API key, with its person and company. */
 interface SessionRow {
   id: string
   user_id: string
@@ -167,7 +153,6 @@ interface SessionRow {
   pending: boolean
   confirmed_until: Date | null
   last_seen_at: Date
-  /** The scopes of an API key. */
   scopes: string[]
   /** Null, as `tokens_valid_after`, if the session belongs to an unconfirmed sign-up. */
   permissions: string[] | null
@@ -208,11 +193,7 @@ function readSessionsAndKeys(tx: Tx, ids: readonly string[]): Promise<SessionRow
   return tx.raw({ text, values: [tx.companyId, ids] })
 }
 
-/**
- * Returns whether a session is neither revoked nor expired, and began after the person last signed
- * out everywhere. Uses the start time of the session, because the time of issue (`iat`) of a token
- * has no milliseconds.
- */
+// the start of the session and not `iat` of a token, because that has no milliseconds
 function isLive(session: SessionRow, now: Date): boolean {
   const { created_at, expires_at, revoked_at, pending, tokens_valid_after } = session
   if (revoked_at || expires_at <= now) return false
@@ -231,8 +212,8 @@ function refuseDisabled(found: SessionRow): void {
 }
 
 /**
- * Returns the error for a call by a disabled person or in a suspended company. Only administrators
- * of a suspended company are told why it is suspended. `permissions` are those of the caller.
+ * Only administrators of a suspended company are told why it is suspended. `permissions` are those
+ * of the caller.
  */
 export function accountDisabledError(
   scope: 'user' | 'company',

@@ -2,28 +2,23 @@ import type { AppError } from '../../../contract/kit/errors.ts'
 import type { CallerWatch, CompanyId, Deps, WatchedCaller } from '../deps.ts'
 import { findLostRights, sessionEndedError } from './authentication.ts'
 
-/**
- * The milliseconds between two checks of a company's watched callers. Signals report most changes
- * at once, but they can get lost, and nothing signals that a session or a key has expired.
- */
+// signals report most changes at once, but they can get lost, and none says that a session or a key
+// has expired
 export const callerCheckMs = 1000
-/** Maximum number of callers that one query checks. */
 const maxChecked = 1000
 
 interface Watched extends WatchedCaller {
   onEnd(reason: AppError): void
 }
 
-/** The watched callers of one company, by the id of the person. */
 interface CompanyCallers {
   byPerson: Map<string, Set<Watched>>
   stop(): void
 }
 
 /**
- * Creates the watch of this process. `companyOf` returns the company of a host, or undefined if the
- * host is not served. It is asked about all hosts once a second, and must know of a signal before
- * the watch does.
+ * `companyOf` is asked about all hosts once a second, and must know of a signal before the watch
+ * does. It returns undefined for a host that is not served.
  */
 export function createCallerWatch(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'log'>,
@@ -97,7 +92,7 @@ export function createCallerWatch(
     return callers
   }
 
-  /** Stops watching a caller. Returns false if the caller was not watched any more. */
+  // false if the caller was not watched any more
   function remove(company: CompanyId, caller: Watched): boolean {
     const callers = companies.get(company)
     const same = callers?.byPerson.get(caller.person.id)
@@ -119,7 +114,6 @@ export function createCallerWatch(
   }
 }
 
-/** Returns whether a domain, which may be a wildcard, covers a host. */
 function isOfDomain(host: string, domain: string): boolean {
   return host === domain || `*${host.slice(host.indexOf('.'))}` === domain
 }

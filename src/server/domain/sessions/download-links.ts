@@ -4,25 +4,18 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { findLostRights } from './authentication.ts'
 import type { AuthenticatedCaller } from './sessions.ts'
 
-/**
- * A download can be started with its link for this many seconds, enough for a click and its
- * redirects. The download itself may last longer.
- */
+// enough for a click and its redirects; the download itself may last longer
 const linkSeconds = 60
 
 interface Linked {
   company_id: CompanyId
   user_id: string
   session_id: string
-  /** Id of the deposit to download. */
   id: string
   expires: Date
 }
 
-/**
- * Returns the secret part of a link that downloads the deposit `id`, and when the link expires. The
- * link takes the place of the person's access token, because a URL must not contain that token.
- */
+/** Takes the place of the person's access token, because a URL must not contain that token. */
 export function createDownloadLinkToken(
   deps: Pick<Deps, 'keys' | 'clock'>,
   { person, id }: { person: AuthenticatedCaller; id: string }
@@ -34,10 +27,7 @@ export function createDownloadLinkToken(
   return { link: bytes.toString('base64url'), expires }
 }
 
-/**
- * Returns the person for whom a download link was created. Throws `link_invalid` if the link is
- * invalid, expired or for another deposit, or if the person is no longer signed in.
- */
+/** Throws `link_invalid` also if the person is no longer signed in. */
 export async function authenticateDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   { tenant, id, link }: { tenant: Tenant; id: string; link: string }

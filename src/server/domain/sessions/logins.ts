@@ -1,6 +1,8 @@
+import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { demoPublicKey } from '../demo-account.ts'
@@ -20,32 +22,22 @@ import {
 } from '../limits/rate-limits.ts'
 import { issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
-import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
 import { createSession, endSessionsBeyondLimit } from './sessions.ts'
 
 interface LogIn {
   tenant: Tenant
-  /** In the form that `canonicalEmail` returns. */
   email: string
   challenge_response: string
-  /**
-   * The value of `createDeviceProof` that this browser got at an earlier login. Undefined at the
-   * first login in a browser.
-   */
+  /** The value of `createDeviceProof` that this browser got at an earlier login. */
   device: string | undefined
-  /** Network address of the caller. */
   address: string
-  /** The `User-Agent` header of the browser that signs in. */
   agent: string
   isDeveloper: boolean
 }
 
 /**
- * Creates a session for a signed challenge. Returns its access token and `device`, a value that the
- * browser sends with later logins to prove that the person has signed in with it before. Every
- * wrong login throws `login_failed` after the same time, so nothing reveals whether the account
- * exists. Throws `account_disabled` only if the password is correct. If the person then has more than
- * 100 sessions, the oldest ends.
+ * Every wrong login throws `login_failed` after the same time, so nothing reveals whether the
+ * account exists. Throws `account_disabled` only if the password is correct.
  */
 export async function logIn(
   deps: Pick<
@@ -101,10 +93,7 @@ export async function logIn(
   return { access_token, device: createDeviceProof(deps, company_id, user_id) }
 }
 
-/**
- * Returns whether a login must be refused because it is signed with the key of the demonstration's
- * account, whose password everybody knows. Always returns false on a developer's machine.
- */
+// everybody knows the password of the demonstration's account
 function isDemoKey(
   { tenant, isDeveloper }: LogIn,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
@@ -118,7 +107,7 @@ interface Account {
   disabled: DisabledMark | null
   permissions: readonly string[]
   tokens_valid_after: Date
-  /** When the unconfirmed sign-up expires. Undefined if the account is a person's. */
+  /** Undefined if the account is a person's. */
   waits_until?: Date
   key: EncryptedPublicKey
 }
@@ -147,21 +136,21 @@ const personSql = `
   limit 1
   for key share of user_key`
 
-/** Only this many unconfirmed sign-ups of one e-mail can sign in: the newest ones. */
+// only the newest sign-ups of one e-mail can sign in
 const maxWaiting = 3
 
-interface Waiting {
-  company_id: CompanyId
+// The person is read anew, because a sign-up may have been confirmed meanwhile. Missing sign-ups
+// are undefined, so that the list always has the same length and the duration of the login does not
+// reveal how many exist.
+async function findWaiting(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
   email: string
-  now: Date
-}
-
-const waitingOf = (tx: Tx, { company_id, email, now }: Waiting) =>
-  tx
-    .selectFrom('signup')
-    .where('company_id', '=', company_id)
+): Promise<(Account | undefined)[]> {
+  const company_id = tx.companyId
+  const rows = await selectInCompany(tx, 'signup')
     .where('email', '=', email)
-    .where('expires_at', '>', now)
+    .where('expires_at', '>', deps.clock())
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
@@ -169,21 +158,7 @@ const waitingOf = (tx: Tx, { company_id, email, now }: Waiting) =>
     // locked against a parallel confirmation: either the confirmation waits for this login and
     // keeps its session, or this login reads the new person
     .forKeyShare()
-
-/**
- * Returns the accounts that a login tries after its signature did not match the person with this
- * e-mail: the newest unconfirmed sign-ups of the e-mail, then the person once more. The person is
- * read anew, because a sign-up may have been confirmed meanwhile. Missing sign-ups are undefined,
- * so that the list always has the same length and the duration of the login does not reveal how
- * many exist.
- */
-async function findWaiting(
-  tx: Tx,
-  deps: Pick<Deps, 'clock'>,
-  email: string
-): Promise<(Account | undefined)[]> {
-  const company_id = tx.companyId
-  const rows = await waitingOf(tx, { company_id, email, now: deps.clock() }).execute()
+    .execute()
   const person = await findPerson(tx, email)
   const signUps = rows.map(({ id: user_id, expires_at: waits_until, ...key }) => ({
     user_id,
@@ -197,11 +172,8 @@ async function findWaiting(
   return [...signUps, ...empty, person]
 }
 
-/**
- * Returns the first of `accounts` whose key has signed the challenge, or undefined if there is
- * none. Always verifies the signature once for each entry, and uses the decoy key for an entry
- * without an account. The response time therefore does not reveal how many accounts exist.
- */
+// Verifies once for each entry, with the decoy key for an entry without an account, so that the
+// response time does not reveal how many accounts exist.
 function holderAmong(
   keys: InstallationKeys,
   accounts: (Account | undefined)[],
@@ -215,10 +187,8 @@ function holderAmong(
   return holders.find(holder => holder !== undefined)
 }
 
-/**
- * A valid public key whose private key nobody has. It is used when an account is missing, so that a
- * login takes the same time whether or not the account exists.
- */
+// A valid key whose private key nobody has. A login without an account decrypts and verifies it, so
+// that it takes as long as any other.
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',
@@ -226,20 +196,13 @@ const decoyKey: PublicKeyJwk = {
   y: 'Nu1_pZ4pIyuicDt5zoRGadEl6kxU0WX88dypXW7wq7I'
 }
 
-/**
- * Returns `decoyKey`, encrypted like the key of an account. A login without an account decrypts it,
- * so that it takes as long as a login with an account.
- */
 function sealDecoy(keys: InstallationKeys): EncryptedPublicKey {
   const row = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
   return { ...row, pub_enc: encryptPublicKey(keys, row, decoyKey) }
 }
 
-/**
- * Returns the rate limits and counters toward which a failed login counts. A browser in which the
- * person has signed in before has its own counter, so that failures elsewhere do not block the
- * account's owner.
- */
+// A browser in which the person has signed in before has its own counter, so that failures
+// elsewhere do not block the account's owner.
 function failureLimits(
   deps: Pick<Deps, 'keys'>,
   { tenant, email, device, address }: LogIn,
@@ -259,4 +222,39 @@ function loginFailed(deps: Pick<Deps, 'keys' | 'log'>, { tenant, email }: LogIn)
   const who = deps.keys.mac('pseudonym', `email|${email}`).toString('hex').slice(0, 16)
   deps.log.warn({ audit: 'login_failed', company: tenant.company_id, who }, 'login refused')
   return new AppError('login_failed', 'E-mail and password do not match, or the challenge is used')
+}
+
+// a value for the browser to store, which proves at later logins that the person has signed in with
+// it before
+function createDeviceProof(
+  deps: Pick<Deps, 'keys' | 'random'>,
+  company_id: CompanyId,
+  user_id: string
+): string {
+  const random = Buffer.from(deps.random(16)).toString('base64url')
+  return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
+}
+
+function isValidDeviceProof(
+  deps: Pick<Deps, 'keys'>,
+  device: string,
+  company_id: CompanyId,
+  user_id: string
+): boolean {
+  // accept only one spelling, because each spelling would have a counter of its own
+  const [, random = '', mac = ''] =
+    /^([\w-]{21}[AQgw])\.([\w-]{42}[AEIMQUYcgkosw048])$/.exec(device) ?? []
+  return (
+    random !== '' &&
+    timingSafeEqual(deviceMac(deps, company_id, user_id, random), Buffer.from(mac, 'base64url'))
+  )
+}
+
+function deviceMac(
+  deps: Pick<Deps, 'keys'>,
+  company_id: CompanyId,
+  user_id: string,
+  random: string
+): Buffer {
+  return deps.keys.mac('device', `${company_id}|${user_id}|${random}`)
 }

@@ -11,61 +11,37 @@ import { buildUsedChallengeRow } from '../key-proofs/challenges.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { accessTokenMinutes, issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 
-/** The signed-in caller. Their permissions are read from the database for each call. */
+/** Permissions are read from the database for each call. */
 export interface AuthenticatedCaller {
   id: string
   session_id: string
   company_id: CompanyId
-  /**
-   * Whether the caller's e-mail is not confirmed yet. Such a caller is a sign-up and may make only
-   * few calls.
-   */
+  /** Such a caller is a sign-up and may make only few calls. */
   pending: boolean
   permissions: string[]
-  /**
-   * Whether the e-mail was confirmed after the caller's token was issued. The token must then be
-   * replaced.
-   */
+  /** The e-mail was confirmed after the token was issued, so the token must be replaced. */
   outdated: boolean
   token_expires: Date
   session_expires: Date
-  /**
-   * Whether the caller has entered their password again in this session within the last five
-   * minutes.
-   */
+  /** The password was entered again in this session within the last five minutes. */
   confirmed: boolean
-  /**
-   * The API key with which a program calls in place of the person, and the key's scopes.
-   * `session_id` is then the id of the key. Undefined if the person is signed in.
-   */
+  /** Set if a program calls in place of the person. `session_id` is then the id of the key. */
   key: { id: string; scopes: readonly string[] } | undefined
 }
 
-/**
- * Returns the id under which a caller's counters and idempotency keys are stored: that of the API
- * key if a program calls, otherwise that of the person.
- */
+/** The id under which a caller's counters and idempotency keys are stored. */
 export function apiKeyOrPersonIdOf({ id, key }: Pick<AuthenticatedCaller, 'id' | 'key'>): string {
   return key?.id ?? id
 }
 
 const sessionHours = 12
 const confirmedMs = 5 * 60_000
-/**
- * `GET /user` renews a token that expires within this many minutes. A token is valid for an hour,
- * so the calls that pages repeat renew it about every 20 minutes.
- */
+// A token is valid for an hour, so the calls that pages repeat renew it about every 20 minutes.
 const renewMinutes = 40
-/**
- * The shortest time between two updates of `last_seen_at`, of a person or of a session, in minutes.
- */
+// between two updates of `last_seen_at`
 const seenMinutes = 1
 
-/**
- * Returns a new token for the caller, or undefined if none is needed or the session has ended. A
- * new token is needed if the current one is outdated, or if it expires within 40 minutes and the
- * session lasts longer. The new token is valid for an hour, but not longer than the session.
- */
+/** Returns undefined if no new token is needed or the session has ended. */
 export async function renewAccessToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
   { tenant, person }: { tenant: Tenant; person: AuthenticatedCaller }
@@ -94,11 +70,7 @@ export async function renewAccessToken(
   })
 }
 
-/**
- * Records that a person has just used a session, unless less than a minute has passed since
- * `last_seen_at`. Skips rows that another transaction changes, because a call must not wait for
- * them.
- */
+// skips rows that another transaction changes, because a call must not wait for them
 export async function recordSessionUse(
   deps: Pick<Deps, 'db' | 'clock'>,
   {
@@ -133,10 +105,6 @@ const recordSessionUseSql = `
   update session set last_seen_at = $4 from used
   where session.company_id = $1 and session.id = used.id`
 
-/**
- * Records in the caller's session that they have just entered their password again. The
- * confirmation is valid for five minutes.
- */
 export async function recordPasswordConfirmation(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -148,11 +116,7 @@ export async function recordPasswordConfirmation(
     .execute()
 }
 
-/**
- * Returns whether a confirmation of the caller's password is still valid. A confirmation is valid
- * for five minutes and ends at `until`, which is null if there was none. If `until` is more than
- * five minutes ahead, the clock was set back after the confirmation, so this returns false.
- */
+// if `until` is more than five minutes ahead, the clock was set back after the confirmation
 export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
   return left > 0 && left <= confirmedMs
@@ -161,10 +125,7 @@ export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
 interface Holder {
   user_id: string
   tokens_valid_after: Date
-  /**
-   * When the unconfirmed sign-up expires. The session ends at this time at the latest. Undefined if
-   * the account is not a sign-up but a person.
-   */
+  /** When the unconfirmed sign-up expires, and with it the session. */
   waits_until?: Date
 }
 
@@ -178,10 +139,7 @@ interface NewSession {
   others: number
 }
 
-/**
- * Creates a session and uses up the challenge of the login, in one statement. Returns undefined if
- * the challenge was used before.
- */
+// also uses up the challenge of the login; undefined if it was used before
 export async function createSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -214,11 +172,8 @@ export async function createSession(
   return made && { user_id, session_id, pending, created_at, expires_at, ...made }
 }
 
-/**
- * The statement that creates a session and uses up the challenge. It also updates the person's
- * `last_seen_at` if the last update was more than `seenMinutes` minutes ago. It skips that update
- * while another transaction changes the person, because a login must not wait for the person's row.
- */
+// skips the update of `last_seen_at` while another transaction changes the person, because a login
+// must not wait for the person's row
 const createSessionSql = `
   with spent as (
     insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
@@ -242,11 +197,8 @@ const createSessionSql = `
        and other.revoked_at is null and other.expires_at > $7
   ) as others`
 
-/**
- * Ends the oldest sessions of a person who has more than 100. Called after the commit of a login
- * that has created a session: logins do not wait for each other, so the last of several parallel
- * ones is the first to see all their sessions. `others` is the number that the login itself saw.
- */
+// Called after the commit of a login: logins do not wait for each other, so the last of several
+// parallel ones is the first to see all their sessions. `others` is what the login itself saw.
 export async function endSessionsBeyondLimit(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   company_id: CompanyId,
@@ -277,10 +229,7 @@ export async function endSessionsBeyondLimit(
   })
 }
 
-/**
- * Turns the sessions of a sign-up into sessions of the person that the sign-up has become. Each
- * then ends 12 hours after its start.
- */
+/** Each then ends 12 hours after its start. */
 export async function convertSignUpSessions(
   tx: Tx,
   deps: Pick<Deps, 'signals'>,
@@ -296,10 +245,7 @@ export async function convertSignUpSessions(
   signalSessionChanges(tx, deps, [user_id])
 }
 
-/**
- * Reports after the commit that sessions or API keys of people have changed. Their event streams,
- * downloads and uploads then check whether they may continue.
- */
+/** After the commit, streams, downloads and uploads check whether they may continue. */
 export function signalSessionChanges(
   tx: Tx,
   { signals }: Pick<Deps, 'signals'>,
@@ -310,10 +256,6 @@ export function signalSessionChanges(
   })
 }
 
-/**
- * Ends the caller's session, or with `all` every session of the caller. The event streams of ended
- * sessions close.
- */
 export async function logOut(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, all }: { person: AuthenticatedCaller; all: boolean }
@@ -325,11 +267,7 @@ export async function logOut(
   })
 }
 
-/**
- * Ends all sessions of people and closes their event streams. Also sets `tokens_valid_after` to the
- * current time. Sessions that began earlier are then invalid, even if a parallel login commits them
- * later.
- */
+/** Sessions that began earlier are then invalid, even if a parallel login commits them later. */
 export async function signOutEverywhere(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -342,7 +280,6 @@ export async function signOutEverywhere(
   await endSessionsOfPeople(tx, deps, user_ids)
 }
 
-/** Ends one session of a person. Returns false if the person has no such session. */
 async function revokeSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -361,10 +298,6 @@ async function revokeSession(
 
 const sessionPage = 100
 
-/**
- * Returns a page of the caller's sessions that may have a valid token. The session of this call comes
- * first, then the others, most recently used first.
- */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   { person, limit = sessionPage, ...page }: PageInput & { person: AuthenticatedCaller }
@@ -374,10 +307,7 @@ export async function listSessions(
   )
 }
 
-/**
- * Returns a page of a person's sessions that may have a valid token. The session of this call
- * (`session_id`) comes first, then the others, most recently used first.
- */
+/** The session of this call comes first, then the others, most recently used first. */
 export async function readPersonSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -413,10 +343,6 @@ export async function readPersonSessions(
   return { items: sessions, next }
 }
 
-/**
- * Ends one session of the caller and closes its event streams. Throws `not_found` if the caller has
- * no such session.
- */
 export async function endSession(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, session_id }: { person: AuthenticatedCaller; session_id: string }
@@ -427,7 +353,7 @@ export async function endSession(
   })
 }
 
-/** Ends all sessions of people, except the session `except`, and closes their event streams. */
+/** Ends all sessions but `except`. */
 export async function endSessionsOfPeople(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -443,11 +369,7 @@ export async function endSessionsOfPeople(
   signalSessionChanges(tx, deps, user_ids)
 }
 
-/**
- * Returns the name of a browser from its `User-Agent` header. The name is enough for people to
- * recognize their own devices.
- * `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`
- */
+// `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`, enough for people to recognize their own devices
 function browserFamily(agent: string): string {
   // in this order, because the user agent of Edge, for example, also contains `Chrome` and `Safari`
   const families = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari']

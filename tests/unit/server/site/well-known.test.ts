@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wellKnownResponse } from '../../../../src/server/site/well-known.ts'
+import { wellKnownResponse } from '../../../../src/server/site/site.ts'
 
 const host = { origin: 'https://docs.acme.fr', contact: 'help@acme.fr', locale: 'fr' }
 
