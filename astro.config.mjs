@@ -72,7 +72,7 @@ function chunkGroups() {
       test: isShared,
       tags: ['$initial'],
       ...byEntries,
-      entriesAwareMergeThreshold: 3000,
+      entriesAwareMergeThreshold: 1200,
       priority: 4
     },
     {
@@ -88,7 +88,7 @@ function chunkGroups() {
 
 /** Leaves out the entries that rolldown adds to the names of groups, because pages list the names. */
 function chunkFileNames({ name }) {
-  return `_astro/${name.replace(/^(shared|calls)_.*/, '$1')}.[hash].js`
+  return `_astro/${name.replace(/^(shared|calls)[_~].*/, '$1')}.[hash].js`
 }
 
 /** Returns how many entries import a module at their start, and whether the layout's script does. */

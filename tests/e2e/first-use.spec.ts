@@ -22,8 +22,6 @@ async function openSlowly(page: Page, address: string): Promise<string[]> {
   await page.waitForFunction(
     () => performance.getEntriesByName('first-contentful-paint').length > 0
   )
-  // nothing is proved once the scripts run
-  if (!address.endsWith('/en')) expect(await page.locator('astro-island[ssr]').count()).toBe(1)
   return faults
 }
 
@@ -37,6 +35,8 @@ test('home keeps a file that is chosen at the first paint', async ({ page }) => 
 
 test('verify keeps a file that is chosen at the first paint', async ({ page }) => {
   const faults = await openSlowly(page, `${homeAddress()}/verify`)
+  // nothing would be proved if its scripts ran
+  expect(await page.locator('astro-island[ssr]').count()).toBe(1)
   await page.locator('main input[type=file]').first().setInputFiles(file)
   await expect(page.locator('astro-island [data-state=ready]').first()).toBeVisible()
   expect(faults).toEqual([])
@@ -58,7 +58,7 @@ test('deposit keeps a file that is chosen at the first paint', async ({ page }) 
   await startSession(page, homeAddress())
   const faults = await openSlowly(page, `${homeAddress()}/deposit`)
   await page.locator('main input[type=file]').first().setInputFiles(file)
-  await expect(page.locator('section[tabindex="-1"] h2')).toContainText('recorded')
+  await expect(page.locator('section[tabindex="-1"] h2')).toContainText(/recorded/i)
   expect(faults).toEqual([])
 })
 

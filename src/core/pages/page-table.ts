@@ -119,7 +119,7 @@ function page<Path extends string>(
 }
 
 function adminPage<Rest extends string>(rest: Rest, guard: 'admin' | 'operator' = 'admin') {
-  return page(`/admin/{company}${rest}`, guard, 130, 'returnable')
+  return page(`/admin/{company}${rest}`, guard, 133, 'returnable')
 }
 
 function patternOf({ path }: PageEntry): RegExp {
