@@ -257,12 +257,11 @@ export const may: Record<string, string[]> = {
   ...Object.fromEntries(
     Object.entries(domainRooms).map(([name, others]) => [
       `src/server/domain/${name}`,
-      [...domainBase, ...rooms('idempotency', 'leases', 'versions', ...others)]
+      [...domainBase, ...rooms('idempotency', 'leases', ...others)]
     ])
   ),
   'src/server/domain/idempotency': domainBase,
   'src/server/domain/leases': domainBase,
-  'src/server/domain/versions': domainBase,
   'src/server/domain': [...contract, 'src/server/db'],
   'src/server/jobs': [
     ...contract,
@@ -375,7 +374,6 @@ export const doors: Record<string, string[]> = {
     'categories.ts',
     'companies.ts',
     'data-sources.ts',
-    'default-groups.ts',
     'domain-admin.ts',
     'domain-rows.ts',
     'domain-themes.ts',

@@ -23,6 +23,8 @@ export default defineConfig({
   testDir: 'tests/e2e',
   testMatch: '**/*.spec.ts',
   outputDir: 'test-results',
+  // `npm run test:matrix` and the soak take all
+  grepInvert: process.env.MATRIX || process.env.SOAK ? [] : /@matrix/,
   timeout: 300_000,
   // a busy machine takes several times as long; a test that passes waits for none of this
   expect: { timeout: 30_000 },

@@ -18,6 +18,8 @@ const server = [
 ]
 // loads modules anew for each tab
 const isolated = ['tests/api/history/tabs.test.ts']
+// needs a program that many machines lack: `npm run test:strace`
+const traced = ['tests/api/deposits/disk.test.ts']
 
 export default defineConfig({
   test: {
@@ -32,7 +34,7 @@ export default defineConfig({
           ...shared,
           name: 'server',
           include: server,
-          exclude: isolated,
+          exclude: [...isolated, ...traced],
           // Node reads these modules itself, as in production, and each worker reads them once. So
           // a test of them leaves nothing behind in globals or in the state of a module.
           experimental: { viteModuleRunner: false, nodeLoader: false },
@@ -40,13 +42,18 @@ export default defineConfig({
         }
       },
       {
+        // a module that only Astro's own builds know
+        resolve: {
+          alias: { 'astro:transitions/client': 'astro/virtual-modules/transitions-router.js' }
+        },
         test: {
           ...shared,
           name: 'browser',
           include: [...isolated, 'tests/unit/**/*.test.ts'],
           exclude: server.slice(1)
         }
-      }
+      },
+      { test: { ...shared, name: 'strace', include: traced } }
     ]
   }
 })

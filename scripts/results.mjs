@@ -13,15 +13,13 @@ const folder = '.cache/tests'
 const compiled = resolve('.cache/compiled')
 
 export function runVitest(args = [], env = {}) {
-  return run('vitest', ['run', ...args], countVitest, { env })
+  const projects = ['--project', 'server', '--project', 'browser']
+  return run('vitest', ['run', ...projects, ...args], countVitest, { env })
 }
 
-/**
- * Runs the browser tests. Prints the output of Playwright after the promise `printFrom` has
- * settled.
- */
-export function runPlaywright(printFrom) {
-  return run('playwright', ['test'], countPlaywright, { printFrom })
+/** Runs the browser tests. Prints their output at once, or after the promise `printFrom`. */
+export function runPlaywright({ args = [], env = {}, printFrom } = {}) {
+  return run('playwright', ['test', ...args], countPlaywright, { env, printFrom })
 }
 
 /** Counts one failure if the run failed outside of its tests or left no report. */

@@ -11,10 +11,13 @@ const running = [vitest]
 if (process.env.SKIP_E2E === '1') {
   console.log('SKIP_E2E=1: the browser tests are skipped.')
 } else {
-  running.push(runPlaywright(vitest))
+  running.push(runPlaywright({ printFrom: vitest }))
 }
 const results = await Promise.all(running)
 
+console.log(
+  '\nLeft out: further browser tests, and each page and state in every look (npm run test:matrix), PostgreSQL 15 (npm run test:postgres), calls to the disk that fail (npm run test:strace), long runs (npm run soak), speed (npm run bench).'
+)
 const passed = results.reduce((sum, result) => sum + result.passed, 0)
 const failed = results.flatMap(result => result.failed).length
 writeFileSync(summary, summaryOf(results))

@@ -4,10 +4,7 @@ import type { BuiltScripts } from './server/site/astro-build.ts'
 
 declare global {
   interface DocumentEventMap {
-    /**
-     * Asks `shell/start.ts` to show a message in the corner of the window. Sent by
-     * `islands/kit/show-message.ts`.
-     */
+    // sent by `islands/kit/show-message.ts`, shown by `shell/start.ts`
     'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
   }
 
@@ -31,37 +28,24 @@ declare global {
 
   namespace App {
     interface Locals {
-      /**
-       * Calls the API in this process, without a network connection. `server/site/site.ts` sets
-       * this field and the following fields, up to and including `failPage`.
-       */
+      // without a network connection; set by `server/site/site.ts`, as all fields until `failPage`
       api: typeof fetch
-      /** Host name of the page in lower case, without port. It belongs to a company. */
       host: string
-      /** Origin of the page: `http://localhost:4321`. */
       origin: string
-      /** Origin of the API for the company of the page: `http://api.localhost:4321`. */
       apiOrigin: string
-      /** Id of the running build. A page that was opened with another build offers to reload. */
+      // a page of another build offers to reload
       buildId: string
       scripts: BuiltScripts
-      /** Number of fingerprints per minute that one network may verify without signing in. */
+      // by one network without signing in
       checksPerMinute: number
-      /** The IP addresses or the host name of this service. Empty if they are not set. */
       publicAddresses: readonly string[]
-      /** Hands the finished page to the cache of `server/site/site.ts`. */
+      // fills the cache of `server/site/site.ts`
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
-      /** Reports the error that kept the page from being rendered. */
       failPage: (cause: unknown) => void
-      /**
-       * Configuration of the company's site on this host. `middleware.ts` sets this field and the
-       * fields below it.
-       */
       tenant: DomainConfig
       page: PageEntry
       locale: 'en' | 'fr'
       themeCss: string
-      /** Text of the script that runs before the first paint. */
       boot: string
     }
   }

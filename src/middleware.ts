@@ -10,11 +10,7 @@ import bootSource from './shell/boot.js?raw'
 
 const boot = bootSource.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm, '')
 
-/**
- * Renders a page and adds its content security policy. The host determines the company, the route
- * determines the page, and the path determines the locale. `server/site/site.ts` caches the result,
- * so a page may depend on nothing else.
- */
+/** Depends on host, route and locale only, because `server/site/site.ts` caches the result. */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
     return await render(context, next)
@@ -55,11 +51,8 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
   return new Response(body, { status: response.status, headers })
 }
 
-/**
- * Returns the HTML of a page whose module scripts have a low priority, so that styles load first.
- * Module scripts can wait, because they run only after the page is parsed. The change is made in
- * the HTML, because Astro writes the script elements.
- */
+// Styles first: module scripts run after parsing anyway. In the HTML, because Astro writes the
+// elements.
 function lowerScriptPriority(page: string): string {
   const script = '<script type="module"'
   return page.replaceAll(`${script} src=`, `${script} fetchpriority="low" src=`)

@@ -53,7 +53,7 @@ const scenarios: Record<string, Scenario> = {
   'D-01': runTests(['tests/api/companies/usage.test.ts']),
   'D-02': runTests(['tests/api/deposits/quotas.test.ts']),
   'D-03': runTests(['tests/api/deposits/duplicates.test.ts']),
-  'E-01': runTests(['tests/api/contract/fuzz.test.ts']),
+  'E-01': runTests(['tests/api/contract/fuzz.test.ts', 'tests/api/contract/parsing-cost.test.ts']),
   'E-02': runTests([
     'tests/unit/core',
     'tests/unit/server/http/hosts.test.ts',

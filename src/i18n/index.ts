@@ -1,22 +1,16 @@
 import type { MessageKey } from './keys.ts'
 
-/** The languages of the interface. */
 export const locales = ['en', 'fr'] as const
 export type Locale = (typeof locales)[number]
 export const defaultLocale: Locale = 'en'
 
-/** The name of each language in that language. */
 export const localeNames: Record<Locale, string> = { en: 'English', fr: 'Français' }
 
-/** The translated texts of a namespace by key, nested as in its JSON file. */
 export interface Messages {
   [key: string]: string | Messages
 }
 
-/**
- * A function that returns the translated text for a key: `t('account.email')`,
- * `t('setup.left', { count: 2 })`. Returns the key itself if there is no text for it.
- */
+/** Returns the text `t('setup.left', { count: 2 })`, or the key itself if there is none. */
 export type Translate<Key extends string = MessageKey> = (
   key: Key,
   values?: Record<string, string | number>
@@ -24,7 +18,6 @@ export type Translate<Key extends string = MessageKey> = (
 
 const tags: Record<Locale, string> = { en: 'en-US', fr: 'fr-FR' }
 
-/** Returns the language tag of a locale: `fr` → `fr-FR` */
 export function languageTag(locale: Locale): string {
   return tags[locale]
 }
@@ -33,21 +26,14 @@ export function isLocale(text: unknown): text is Locale {
   return locales.some(locale => locale === text)
 }
 
-/**
- * Returns a path with `locale` in front. If the path already has a locale, replaces it: `fr`,
- * `/en/verify` → `/fr/verify`
- */
+/** Puts or replaces the locale: `fr`, `/en/verify` → `/fr/verify` */
 export function localizedPath(locale: Locale, path: string): string {
   const [, first = '', ...rest] = path.split('/')
   const kept = isLocale(first) ? rest : [first, ...rest]
   return ['', locale, ...kept.filter(Boolean)].join('/')
 }
 
-/**
- * Returns a function that looks up the text for a key in `messages`. The texts have the syntax of
- * i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
- * Numbers are formatted for the locale.
- */
+/** Understands the syntax of i18next: `{{name}}` and `count` with `key_one` and `key_other`. */
 export function translator(locale: Locale, messages: Messages): Translate<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))
   const numbers = new Intl.NumberFormat(languageTag(locale))

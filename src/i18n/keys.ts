@@ -1,7 +1,3 @@
-/**
- * The English texts of all namespaces. The types of the keys are derived from these texts. A test
- * checks that the other languages have the same keys.
- */
 interface Catalogue {
   account: typeof import('./en/account.json')
   admin: typeof import('./en/admin/admin.json')
@@ -46,21 +42,15 @@ interface Catalogue {
   verify: typeof import('./en/verify.json')
 }
 
-/** Name of a file with texts in `src/i18n`, without its ending: `account`. */
 export type Namespace = keyof Catalogue
 
-/**
- * Namespaces whose keys come from the API as plain strings, so that the type checker cannot check
- * them. Tests check that each key has a text.
- */
+// keys from the API, which tests check
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 
-/** A key of one namespace, such as `'signIn.submit'` of `entrance`. */
 export type NamespaceKey<Name extends Namespace> = Name extends OpenNamespace
   ? string
   : KeysOf<Catalogue[Name]>
 
-/** A key of any namespace, such as `'entrance.signIn.submit'`. */
 export type MessageKey = { [Name in Namespace]: `${Name}.${NamespaceKey<Name>}` }[Namespace]
 
 type KeysOf<Words> = {

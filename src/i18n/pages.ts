@@ -4,9 +4,8 @@ import { type Locale, type Messages, type Translate, translator } from './index.
 import type { Namespace, NamespaceKey } from './keys.ts'
 
 /**
- * Returns the function that translates the texts of one namespace while the server renders a page.
- * Does not use the function `t` of i18next: it has one language for the whole process, so
- * concurrent HTTP requests would change each other's language. i18next only stores the texts.
+ * Translates while the server renders a page. The `t` of i18next has one language for the whole
+ * process, so concurrent requests would change each other's.
  */
 export function pageTranslator<Name extends Namespace>(
   locale: Locale,
@@ -15,11 +14,7 @@ export function pageTranslator<Name extends Namespace>(
   return translator(locale, bundle(locale, namespace))
 }
 
-/**
- * Returns the translated texts that a page passes to an island in the property `messages`. Each of
- * `parts` is a whole namespace (`users`) or a part of a namespace (`users.list`), which keeps the
- * page smaller. Throws if the namespace has no such part.
- */
+/** Returns the texts for an island's `messages`: namespaces (`users`) or parts (`users.list`). */
 export function islandMessages(
   locale: Locale,
   ...parts: (Namespace | `${Namespace}.${string}`)[]
@@ -35,10 +30,7 @@ export function islandMessages(
   return messages
 }
 
-/**
- * Returns a path with `locale` in front, for links in pages that the server renders: `fr`,
- * `/verify` → `/fr/verify`. Scripts in the browser use `localizedPath()`.
- */
+/** For links that the server renders. Scripts in the browser use `localizedPath()`. */
 export function pathWithLocale(locale: Locale, path: string): string {
   return localizePath(path, locale)
 }

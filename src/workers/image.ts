@@ -1,5 +1,9 @@
-import { type PixelSize, shrinkToFit } from '../core/files/image-size.ts'
-import { isStillPicture, vanishesOnWhite } from '../core/files/still-picture.ts'
+import {
+  isStillPicture,
+  type PixelSize,
+  shrinkToFit,
+  vanishesOnWhite
+} from '../core/files/pictures.ts'
 import type { WorkerReply } from './pool.ts'
 
 const box = { w: 600, h: 600 }

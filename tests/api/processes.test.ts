@@ -135,7 +135,8 @@ test.runIf(process.platform === 'linux')(
           SHELL: '/bin/sh',
           DATA_DIR: service.dataDir,
           PORT: String(service.port),
-          MANAGEMENT_PORT: String(service.managementPort)
+          MANAGEMENT_PORT: String(service.managementPort),
+          ...withoutDemo
         }
       }
     )

@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
 import { socketDir } from '../helpers/e2e/data-dir.ts'
 import { test } from '../helpers/e2e/journey.ts'
+import { inspectInTurn } from '../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   downloadBy,
@@ -169,7 +169,7 @@ test('draws few of many rows, by day, also those that failed', async ({ page }) 
     await page.setViewportSize({ width, height: 800 })
     await page.goto(`/${locale}/history?state=failed`)
     await expect(rows(page).first()).toBeVisible()
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
   }
   expect(faults).toEqual([])
 })

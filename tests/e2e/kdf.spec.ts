@@ -5,12 +5,15 @@ import { fromHex } from '../../src/core/bytes.ts'
 import { emailHash, formatChallenge } from '../../src/core/keys/challenge.ts'
 import { parsePublicKeyJwt } from '../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/keys/public-key-proof.ts'
+import { isMatrix } from '../helpers/e2e/looks.ts'
 
 // security.md A-01: the built worker, with the policy it is served under
-test('the browser derives every published key', async ({ page }) => {
+// the suite derives those that differ most, as Node does; the matrix all
+const vectors = published.vectors.filter((_, at) => isMatrix || [0, 1, 2, 14].includes(at))
+test('the browser derives the published keys', async ({ page }) => {
   const file = readdirSync('dist/client/_astro').find(name => name.startsWith('worker-kdf-'))
   await page.goto('/en')
-  for (const { name, email_c, password, x, y } of published.vectors) {
+  for (const { name, email_c, password, x, y } of vectors) {
     const challenge = makeChallenge(email_c)
     const messages = [
       { kind: 'open', email: email_c, password: password.normalize('NFKC') },

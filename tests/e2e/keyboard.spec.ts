@@ -3,6 +3,7 @@ import { type Locale, localeNames, type Translate } from '../../src/i18n/index.t
 import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/e2e/keyboard.ts'
+import { isMatrix } from '../helpers/e2e/looks.ts'
 import { expectSignedInAt, password, siteAddress, textFile } from '../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../helpers/words.ts'
 
@@ -23,9 +24,8 @@ const windows: Record<string, { settings: BrowserContextOptions; from: Locale; t
 
 for (const [name, { settings, from, to }] of Object.entries(windows)) {
   test(`${name} is used by the keyboard alone, from sign-up to sign-out`, async ({ browser }) => {
-    // as narrow as the one at 400 %, and higher
-    const isLeftOut = name === 'a window of 320 px' && !process.env.EVERY_STATE
-    test.skip(isLeftOut, 'walked at 400 %, or with EVERY_STATE=1')
+    // as narrow as all, and lower
+    test.skip(!isMatrix && name !== 'a window at 400 %', 'walked at 400 %')
     const context = await browser.newContext(settings)
     const page = await context.newPage()
     const site = siteAddress()

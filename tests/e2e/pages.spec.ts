@@ -1,6 +1,7 @@
 import { type BrowserContext, expect, type Page } from '@playwright/test'
 import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
+import { isMatrix, schemes } from '../helpers/e2e/looks.ts'
 import {
   delayRequests,
   expectSignedInAt,
@@ -11,11 +12,6 @@ import {
   watchFaults
 } from '../helpers/e2e/page.ts'
 
-// contrast depends on the scheme, the layout on the width; narrow states meet every rule in states.spec.ts
-const looks = [
-  ['light', 1280],
-  ['dark', 320]
-] as const
 // as they first appear; their other states are in states.spec.ts
 const publicPages = [
   '',
@@ -37,25 +33,25 @@ const publicPages = [
 const longestPage = '/docs/calls'
 const ownPages = ['/deposit', '/history', '/me']
 
-// each language and each company once: what they change does not depend on one another, and the second
-// time the pages are the same but for their words and colors
-for (const [host, locale, rules] of [
-  ['localhost', 'en', 'all'],
-  ['demo.localhost', 'fr', 'colors']
+// between them, these meet each language, company, width and scheme; the matrix takes both in both
+for (const [host, locale, look] of [
+  ['localhost', 'en', { colorScheme: 'light', width: 1280 }],
+  ['demo.localhost', 'fr', { colorScheme: 'dark', width: 320 }]
 ] as const) {
   test(`every page of ${host} in ${locale} is accessible, keeps its policy and fits its window`, async ({
     browser
   }) => {
     test.setTimeout(360_000)
-    const site = siteAddress().replace('localhost', host)
+    const site = `${siteAddress().replace('localhost', host)}/${locale}`
+    const looks = isMatrix ? allLooks : [look]
     const stranger = await browser.newContext()
-    await visitAll(stranger, { site: `${site}/${locale}`, paths: publicPages, rules })
+    await visitAll(stranger, { site, paths: publicPages, looks })
     await stranger.close()
 
     // the interface follows the language a person has chosen, so each language has its own
     const person = await browser.newContext()
-    await startSession(await person.newPage(), `${site}/${locale}`)
-    await visitAll(person, { site: `${site}/${locale}`, paths: ownPages, rules })
+    await startSession(await person.newPage(), site)
+    await visitAll(person, { site, paths: ownPages, looks })
     await person.close()
   })
 }
@@ -103,32 +99,38 @@ test('the bare address shows home in the language of cookie, then browser', asyn
   await french.close()
 })
 
+interface Look {
+  colorScheme: 'light' | 'dark'
+  width: number
+}
+
+const allLooks: Look[] = schemes.flatMap(colorScheme =>
+  [1280, 320].map(width => ({ colorScheme, width }))
+)
+
 interface Visit {
   site: string
   paths: string[]
-  /** The rules that are checked in the light scheme. In the dark scheme only colors are checked. */
-  rules: 'all' | 'colors'
+  looks: readonly Look[]
 }
 
-async function visitAll(context: BrowserContext, { site, paths, rules }: Visit): Promise<void> {
+async function visitAll(context: BrowserContext, { site, paths, looks }: Visit): Promise<void> {
   const page = await context.newPage()
   const faults = watchFaults(page)
   const policies = new Set<string>()
   for (const path of paths) {
-    const isLongest = path === longestPage
-    for (const [at, [colorScheme, width]] of looks.entries()) {
+    for (const { colorScheme, width } of looks) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
-      if (at === 0 || isLongest) {
-        const answer = await page.goto(`${site}${path}`)
-        expect.soft(answer?.status(), path).toBe(path === '/nowhere' ? 404 : 200)
-        policies.add((await answer?.headerValue('content-security-policy')) ?? '')
+      const answer = await page.goto(`${site}${path}`)
+      expect.soft(answer?.status(), path).toBe(path === '/nowhere' ? 404 : 200)
+      policies.add((await answer?.headerValue('content-security-policy')) ?? '')
+      const isSampled = path === longestPage && colorScheme === 'dark'
+      if (isSampled) {
+        await inspectPage(page, 'none')
+        await leaveTenCalls(page)
       }
-      const wanted = colorScheme === 'light' ? rules : 'colors'
-      const isSampled = isLongest && wanted === 'colors'
-      await inspectPage(page, isSampled ? 'none' : wanted)
-      if (isLongest) await leaveTenCalls(page)
-      if (isSampled) await inspectPage(page, wanted)
+      await inspectPage(page)
     }
   }
   expect(faults).toEqual([])
@@ -138,8 +140,8 @@ async function visitAll(context: BrowserContext, { site, paths, rules }: Visit):
 }
 
 /**
- * Removes all calls but ten, which are built of the same parts, because every check of all of them
- * takes seconds. So does a change of looks.
+ * Removes all calls but ten, which are built of the same parts, because a check of all of them takes
+ * seconds.
  */
 async function leaveTenCalls(page: Page): Promise<void> {
   await page.getByRole('article').evaluateAll(calls => {

@@ -3,7 +3,6 @@ import { type Browser, expect, type Page, test } from '@playwright/test'
 import { type Locale, locales, type Translate } from '../../src/i18n/index.ts'
 import { readAstroBuild } from '../../src/server/site/astro-build.ts'
 import { failurePage } from '../../src/server/site/failure-page.ts'
-import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
 import {
   leaveUnanswered,
   restoreApi,
@@ -11,7 +10,7 @@ import {
   stubError,
   stubUser
 } from '../helpers/e2e/api-stubs.ts'
-import { openLimitGallery } from '../helpers/e2e/limit-gallery.ts'
+import { inspectInTurn, isMatrix } from '../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   homeAddress as homeIn,
@@ -24,26 +23,21 @@ import { translatorOfAllWords } from '../helpers/words.ts'
 // Pages as they first appear are in pages.spec.ts; here is what people, data and the network make of
 // them. A state is a line that brings it about and one that looks at it.
 
-// Each walk takes minutes where two cores serve everything, so the suite takes each in one language;
-// `EVERY_STATE=1 npm run e2e -- tests/e2e/states.spec.ts` takes both in both.
-const inSuite: Record<'everybody' | 'somebody', Locale> = { everybody: 'fr', somebody: 'en' }
+// The suite takes each walk in one language, and its parts in turn in each window and scheme. The
+// matrix takes each in all.
+const inSuite = { everybody: 'fr', deposits: 'en', account: 'fr' } as const
+const widths = [320, 1280]
 
 // the longest walks of the suite: each worker takes one
 test.describe.configure({ mode: 'parallel' })
 
-// the longest words in the narrowest window
-const widths: Record<Locale, number> = { en: 1280, fr: 320 }
-
-for (const locale of locales) {
-  test.describe(`in ${locale}, in the light and in the dark, every state is accessible`, () => {
+for (const { locale, width } of isMatrix
+  ? locales.flatMap(locale => widths.map(width => ({ locale, width })))
+  : locales.map(locale => ({ locale, width: undefined }))) {
+  test.describe(`in ${locale}${width ? ` at ${width} px` : ''}, every state is accessible`, () => {
     test('of pages for everybody', async ({ browser }) => {
-      const { page, context, t, home, visit, look } = await open(browser, 'everybody')
-      await lookAtSignIn()
-      await lookAtSignUp()
-      await lookAtVerify()
-      await lookAtShell()
-      await lookAtFailure()
-      await lookAtLimits()
+      const { page, context, t, home, visit, look, takeParts } = await open(browser, 'everybody')
+      await takeParts(lookAtSignIn, lookAtSignUp, lookAtVerify, lookAtShell, lookAtFailure)
       await context.close()
 
       async function lookAtSignIn() {
@@ -180,23 +174,12 @@ for (const locale of locales) {
         await look('a page that failed')
         await restoreApi(page)
       }
-
-      async function lookAtLimits() {
-        await openLimitGallery(page, home)
-        await page.locator('[data-example=changed] button').click()
-        await page.locator('[data-example=failing] button').click()
-        await page.locator('[data-example=failing] [type=submit]').click()
-        await expect(page.getByRole('alert')).toBeVisible()
-        await look('limits being changed, and not saved')
-      }
     })
 
     test('of deposits and of the history', async ({ browser }) => {
-      const { page, context, t, home, visit, look } = await open(browser, 'somebody')
+      const { page, context, t, home, visit, look, takeParts } = await open(browser, 'deposits')
       await startSession(page, home)
-      await lookAtHistoryWithout()
-      await lookAtDeposit()
-      await lookAtHistory()
+      await takeParts(lookAtHistoryWithout, lookAtDeposit, lookAtHistory)
       await context.close()
 
       async function lookAtHistoryWithout() {
@@ -281,7 +264,8 @@ for (const locale of locales) {
         const lease = row.filter({ hasText: 'lease' }).last().getByRole('link')
         await visit(`${home}/history`)
         await expect(row.first()).toBeVisible()
-        if (locale === 'fr') await page.locator('search button[aria-expanded]').click()
+        const filters = page.locator('search button[aria-expanded]')
+        if (await filters.isVisible()) await filters.click()
         await look('history')
         await lease.click()
         await page.locator('dialog summary').click()
@@ -319,11 +303,9 @@ for (const locale of locales) {
     test('of the account, of what stands beside every page, and of a session at its end', async ({
       browser
     }) => {
-      const { page, context, t, home, visit, look } = await open(browser, 'somebody')
+      const { page, context, t, home, visit, look, takeParts } = await open(browser, 'account')
       await startSession(page, home)
-      await lookAtAccount()
-      await lookAtShell()
-      await lookAtEnds()
+      await takeParts(lookAtAccount, lookAtShell, lookAtEnds)
       await context.close()
 
       async function lookAtAccount() {
@@ -366,7 +348,6 @@ for (const locale of locales) {
         await page.keyboard.press('Escape')
         await page.setViewportSize({ width: 960, height: 2000 })
         await look('the rail')
-        await page.setViewportSize({ width: widths[locale], height: 2000 })
         await restoreApi(page)
       }
 
@@ -384,11 +365,8 @@ for (const locale of locales) {
     })
 
     async function open(browser: Browser, walk: keyof typeof inSuite) {
-      const isLeftOut = !process.env.EVERY_STATE && inSuite[walk] !== locale
-      test.skip(isLeftOut, 'walked in the other language, or with EVERY_STATE=1')
-      // high enough for all of a page: axe misjudges the colors of what is half scrolled away
-      const viewport = { width: widths[locale], height: 2000 }
-      const context = await browser.newContext({ viewport })
+      test.skip(!isMatrix && inSuite[walk] !== locale, 'walked in the other language')
+      const context = await browser.newContext()
       const page = await context.newPage()
       const t: Translate = translatorOfAllWords(locale)
       const home = homeIn(locale)
@@ -396,8 +374,16 @@ for (const locale of locales) {
         await page.goto(url)
         await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
       }
-      const look = (state: string) => test.step(state, () => inspectInBothSchemes(page))
-      return { page, context, t, home, visit, look }
+      const look = (state: string) => test.step(state, () => inspectInTurn(page))
+      const takeParts = async (...parts: (() => Promise<void>)[]) => {
+        for (const [at, part] of parts.entries()) {
+          // high enough for all of a page: axe misjudges the colors of what is half scrolled away
+          const size = { width: width ?? widths[at % 2] ?? 320, height: 2000 }
+          await page.setViewportSize(size)
+          await part()
+        }
+      }
+      return { page, context, t, home, visit, look, takeParts }
     }
   })
 }

@@ -63,7 +63,8 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
         throw new Error(`the service ended while starting: ${said}`)
       }
       if (await isReady()) return performance.now() - started
-      await sleep(5)
+      // asking more often would slow down what is waited for
+      await sleep(25)
     }
     throw new Error(`the service was not ready in ${readySeconds} s`)
   }

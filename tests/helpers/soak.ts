@@ -6,6 +6,9 @@ import fc from 'fast-check'
  */
 const soak = process.env.SOAK === undefined ? undefined : Number(process.env.SOAK)
 
+/** Whether this is `npm run soak`, which tries what a normal run leaves out. */
+export const isSoak = soak !== undefined
+
 /**
  * Seed of the random tests. It is the same in each run, so that failures repeat; `npm run soak`
  * sets others.

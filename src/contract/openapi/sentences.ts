@@ -1,4 +1,4 @@
-const commented = /\/\*\*((?:(?!\*\/).)*)\*\/\s*(?:export )?(?:const )?(\w+)(?::| = (\w+)?)/gs
+const declaration = /^(?:export )?(?:const )?(\w+)(?::| = (\w+)?)/
 
 /**
  * Returns the JSDoc sentences of a contract file by the names of its calls (`calls`) and of its
@@ -6,11 +6,11 @@ const commented = /\/\*\*((?:(?!\*\/).)*)\*\/\s*(?:export )?(?:const )?(\w+)(?::
  */
 export function sentencesIn(source: string): Record<'calls' | 'others', Record<string, string>> {
   const found = { calls: {} as Record<string, string>, others: {} as Record<string, string> }
-  for (const [, comment = '', name = '', maker = ''] of source.matchAll(commented)) {
-    const text = comment
-      .replace(/\s*\n\s*\* ?/g, ' ')
-      .replaceAll("'", '’')
-      .trim()
+  for (const commented of source.split('/**').slice(1)) {
+    const [comment = '', code = ''] = commented.split('*/')
+    const [, name = '', maker = ''] = declaration.exec(code.trimStart()) ?? []
+    const lines = comment.split('\n').map(line => line.trim().replace(/^\*/, '').trim())
+    const text = lines.join(' ').trim().replaceAll("'", '’')
     found[/endpoint$/i.test(maker) ? 'calls' : 'others'][name] = text
   }
   return found

@@ -1,4 +1,4 @@
-import { addFileNames } from '../../core/text/history-csv.ts'
+import { type CellSeparator, csvCell } from '../../core/csv/cells.ts'
 import { fetchOwnData, type OwnDataExportOptions } from '../../stores/accounts/own-data-export.ts'
 import {
   fetchHistoryExport,
@@ -34,4 +34,17 @@ export async function downloadOwnData(
 // `Blob.text()` would remove the byte order mark
 async function textOf(content: Blob): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
+}
+
+// the five cells of a line before an empty file name
+const unnamed = /^([0-9a-f-]{36})([,;])(?:(?:"(?:[^"]|"")*"|[^",;]*)\2){4}(?=\2)/
+
+/** Adds names that the server does not know, by the id of the history entry. */
+export function addFileNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
+  const named = (line: string) =>
+    line.replace(unnamed, (whole, id: string, separator: CellSeparator) => {
+      const found = names.get(id)
+      return found ? `${whole}${csvCell(found.join(', '), separator)}` : whole
+    })
+  return csv.split('\r\n').map(named).join('\r\n')
 }

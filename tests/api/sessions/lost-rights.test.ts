@@ -15,6 +15,7 @@ import { batchContentType, formPart } from '../../helpers/deposits/batches.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import { startSecondProcess } from '../../helpers/second-process.ts'
+import { isSoak } from '../../helpers/soak.ts'
 
 // whoever loses a right loses it for everything under way: within a second in each process that
 // hears of it, within two in a process whose notifications are lost.
@@ -26,8 +27,7 @@ import { startSecondProcess } from '../../helpers/second-process.ts'
  */
 const promised = { here: 1000, notified: 1000, deaf: 2000 }
 type ProcessName = keyof typeof promised
-const isMeasured = process.env.SOAK !== undefined
-const patience = isMeasured ? promised : { here: 60_000, notified: 60_000, deaf: 60_000 }
+const patience = isSoak ? promised : { here: 60_000, notified: 60_000, deaf: 60_000 }
 
 /** Of companies that a test of their own suspends. */
 const hostsToSuspend = ['lost1.localhost', 'lost2.localhost']

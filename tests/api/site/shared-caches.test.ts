@@ -11,12 +11,11 @@ import {
   sendRawRequest,
   startSharedCache
 } from '../../helpers/servers/shared-cache.ts'
-import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
+import { isSoak, runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // B-05
 
 const requests = runCount(300, 10_000)
-const isSoak = process.env.SOAK !== undefined
 const evil = 'evil.example'
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost']
 

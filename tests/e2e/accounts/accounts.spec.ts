@@ -2,8 +2,8 @@ import { type Browser, expect, type Page } from '@playwright/test'
 import en from '../../../src/i18n/en/mails.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/mails.json' with { type: 'json' }
 import { newEmail } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { changeLanguage, delayRequests, password, watchFaults } from '../../helpers/e2e/page.ts'
 import { openMailServer } from '../../helpers/servers/mail-server.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../helpers/service.ts'
@@ -32,7 +32,7 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
   await expect(page.getByRole('button', { name: /Send it again in/ })).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   // what needs a person leads back here
   await page.goto(`${site()}/en/history?kind=deposit`)
   await expect(page).toHaveURL(/\/en\/verify-account\?redirect=/)
@@ -43,7 +43,7 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   await expect(opened.getByText(`Confirm ${email} to start`)).toBeVisible()
   expect(opened.url()).not.toContain('#')
   expect(await opened.content()).not.toContain(tokenIn(link))
-  await inspectInBothSchemes(opened)
+  await inspectInTurn(opened)
   await opened.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(opened).toHaveURL(/\/en$/)
   await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
@@ -78,7 +78,7 @@ test('a link opened in another browser asks for a password, which is then the ac
   await page.goto(await linkOf(email, 'verify'))
   await page.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(page.getByText('This is not the browser you signed up in')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   // a stranger may have chosen the name
   await expect(page.getByLabel('Username')).toHaveValue('')
   await page.getByLabel('Username').fill('Grace Hopper')
@@ -110,11 +110,11 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await page.getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText(`If there is an account for ${email}`)).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 
   await page.goto(await linkOf(email, 'reset'))
   await expect(page.getByText(`A new password for ${email}.`)).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await choose(page, other)
   await page.getByRole('button', { name: 'Change my password' }).click()
   await expect(page).toHaveURL(/\/en$/)
@@ -157,7 +157,7 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await page.goto(link)
   await expect(page.getByText(`a invité ${email}.`)).toBeVisible()
   await page.setViewportSize({ width: 320, height: 800 })
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await expect(page.getByLabel('Nom affiché')).toHaveValue('Grace Murray')
   await page.getByLabel('Nom affiché').fill('Grace Hopper')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
@@ -187,21 +187,21 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
   await form.getByLabel('Password', { exact: true }).fill(password)
   await form.getByRole('button', { name: 'Change email' }).click()
   await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await mailTo(email, 'email_notice')
   const link = await linkOf(next, 'email_confirm')
   const elsewhere = await fresh(browser)
   await elsewhere.goto(link)
   await expect(elsewhere.getByText('Sign in first with your current email')).toBeVisible()
-  await inspectInBothSchemes(elsewhere)
+  await inspectInTurn(elsewhere)
   await page.goto(link)
   await page.getByRole('button', { name: 'Confirm my new email' }).click()
   await expect(page.getByText(`Your email is now ${next}.`)).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 
   await page.getByRole('link', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.getByRole('button', { name: 'Keep my account' }).click()
   await expect(page.getByRole('button', { name: 'Delete my account' })).toBeFocused()
   await page.getByRole('button', { name: 'Delete my account' }).click()

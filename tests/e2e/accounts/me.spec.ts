@@ -1,8 +1,8 @@
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { restoreApi, stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
+import { inspectInTurn } from '../../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   delayRequests,
@@ -277,7 +277,7 @@ test('a person saves their own data as one file, and again where it failed first
   await stubError(page, ['GET', '/user/export'], 'unavailable')
   await section.getByRole('button', { name: 'Download my data' }).click()
   await expect(section.getByRole('alert')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await restoreApi(page)
 
   const { name, bytes } = await downloadBy(page, () =>
@@ -319,7 +319,7 @@ test('a person sees what they used themselves beside what their groups used', as
     part('Utilisation', 'Vous').getByText(/^1 document( pour cette période)?$/)
   ).toBeVisible()
   await expect(part('Utilisation', 'Vos groupes')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 })
 
 // A-08

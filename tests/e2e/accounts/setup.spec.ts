@@ -1,5 +1,5 @@
 import { expect, type Page, test } from '@playwright/test'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
+import { inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { changeLanguage, password } from '../../helpers/e2e/page.ts'
 import { makeServiceProcess } from '../../helpers/service.ts'
 
@@ -21,7 +21,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   expect(page.url()).not.toContain('#')
   const carried = page.locator('a[data-keeps-link-params]').first()
   expect(await carried.getAttribute('href')).not.toContain('#')
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 
   await expect(page.getByText(`People open localhost:${service.port}`)).toBeVisible()
   await expect(
@@ -47,7 +47,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await expect(page.getByText('You are the operator.')).toBeVisible({ timeout: 60_000 })
   await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
   await expect(page.getByRole('link', { name: 'Deposit a document' })).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.getByRole('link', { name: 'Go to the home page' }).click()
   await expect(page).toHaveTitle(/Orchard/)
   await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
@@ -73,7 +73,7 @@ async function enterWrongCode(page: Page, port: number): Promise<void> {
     timeout: 60_000
   })
   await expect(page.getByLabel('Code d’installation')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 }
 
 async function lookAtDemo(page: Page, port: number): Promise<void> {

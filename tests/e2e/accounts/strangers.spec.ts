@@ -1,8 +1,8 @@
 import { type Browser, expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { makeAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { changeLanguage, fillSignIn, password, startSession } from '../../helpers/e2e/page.ts'
 import { makeServiceProcess } from '../../helpers/service.ts'
 
@@ -32,12 +32,12 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
     await expect(stranger.getByText('kept for 30 days')).toBeVisible()
     await expect(stranger.getByRole('button', { name: /Send it again/ })).toHaveCount(0)
     await expect(stranger.getByText(/We sent|on its way/)).toHaveCount(0)
-    await inspectInBothSchemes(stranger)
+    await inspectInTurn(stranger)
     await changeLanguage(stranger, 'fr')
     await expect(
       stranger.getByRole('heading', { name: 'En attente d’un administrateur' })
     ).toBeVisible()
-    await inspectInBothSchemes(stranger)
+    await inspectInTurn(stranger)
   })
 
   await test.step('a forgotten password cannot be mailed either', async () => {
@@ -61,7 +61,7 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
     await page.getByRole('button', { name: 'Make a new confirmation link' }).click()
     const box = page.getByRole('region', { name: 'Link that confirms the email' })
     await expect(box.getByText(/verify-account#t=/)).toBeVisible()
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
     await page.getByRole('button', { name: 'Remove the sign-up…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(password)
@@ -82,9 +82,9 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
 
     await page.goto(address)
     await expect(page.getByText('claire.marchand@example.com')).toBeVisible()
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
     await page.setViewportSize({ width: 320, height: 700 })
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
     await fillSignIn(page, 'claire.marchand@example.com', 'a seal of green wax')
     await expect(page).toHaveURL(/demo\.localhost:\d+\/\w\w$/)
   })

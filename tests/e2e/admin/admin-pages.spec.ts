@@ -1,9 +1,8 @@
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { callApi, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
-import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import { inMatrix, inspectAtWidths, inspectInTurn } from '../../helpers/e2e/looks.ts'
 import {
   expectSignedInAt,
   fillSignIn,
@@ -29,7 +28,7 @@ test('an administrator finds their company from the drawer, and its groups', asy
   await expect(page.locator('[data-state=ready]')).toContainText(/\d+ groups?|More than/)
   // the company's own name stands above
   await expect(page.getByRole('heading', { level: 1 })).not.toHaveText('Administration')
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.getByRole('main').getByRole('link', { name: 'All groups' }).click()
   await expect(page).toHaveURL(`${admin}/groups`)
   const sections = page.getByRole('navigation', { name: 'Sections of the administration' })
@@ -45,42 +44,44 @@ test('an administrator finds their company from the drawer, and its groups', asy
   await expect(page).toHaveURL(`${admin}/groups`)
 })
 
-test('search and order of a list are in the address, survive a reload, and say what they found', async ({
-  page
-}) => {
-  const { admin } = await signUpAdmin(page)
-  const { word, names } = await addGroups(page, 3)
-  await page.goto(`${admin}/groups`)
-  await page.getByLabel('Group name').fill(word)
-  await expect(page).toHaveURL(`${admin}/groups?q=${word}`)
-  await expect(page.getByText('3 rows')).toBeVisible()
-  await expect(rowNames(page)).toHaveText(names)
-  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
-    'aria-sort',
-    'ascending'
-  )
-  await page.getByRole('button', { name: 'Name' }).click()
-  await expect(rowNames(page)).toHaveText(names.toReversed())
-  await expect(page).toHaveURL(`${admin}/groups?q=${word}&sort=-name`)
-  await page.reload()
-  await expect(rowNames(page)).toHaveText(names.toReversed())
-  await expect(page.getByLabel('Group name')).toHaveValue(word)
-  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
-    'aria-sort',
-    'descending'
-  )
-  await page.getByRole('button', { name: 'Created' }).click()
-  await expect(rowNames(page)).toHaveText(names)
+test(
+  'search and order of a list are in the address, survive a reload, and say what they found',
+  inMatrix,
+  async ({ page }) => {
+    const { admin } = await signUpAdmin(page)
+    const { word, names } = await addGroups(page, 3)
+    await page.goto(`${admin}/groups`)
+    await page.getByLabel('Group name').fill(word)
+    await expect(page).toHaveURL(`${admin}/groups?q=${word}`)
+    await expect(page.getByText('3 rows')).toBeVisible()
+    await expect(rowNames(page)).toHaveText(names)
+    await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
+      'aria-sort',
+      'ascending'
+    )
+    await page.getByRole('button', { name: 'Name' }).click()
+    await expect(rowNames(page)).toHaveText(names.toReversed())
+    await expect(page).toHaveURL(`${admin}/groups?q=${word}&sort=-name`)
+    await page.reload()
+    await expect(rowNames(page)).toHaveText(names.toReversed())
+    await expect(page.getByLabel('Group name')).toHaveValue(word)
+    await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
+      'aria-sort',
+      'descending'
+    )
+    await page.getByRole('button', { name: 'Created' }).click()
+    await expect(rowNames(page)).toHaveText(names)
 
-  await page.getByLabel('Group name').fill(`${word} nowhere`)
-  await expect(
-    page.getByRole('heading', { name: `Nothing matches “${word} nowhere”.` })
-  ).toBeVisible()
-  await inspectInBothSchemes(page)
-  await page.getByRole('button', { name: 'Clear search' }).click()
-  await expect(page.getByLabel('Group name')).toHaveValue('')
-  await expect(rows(page).nth(1)).toBeVisible()
-})
+    await page.getByLabel('Group name').fill(`${word} nowhere`)
+    await expect(
+      page.getByRole('heading', { name: `Nothing matches “${word} nowhere”.` })
+    ).toBeVisible()
+    await inspectInTurn(page)
+    await page.getByRole('button', { name: 'Clear search' }).click()
+    await expect(page.getByLabel('Group name')).toHaveValue('')
+    await expect(rows(page).nth(1)).toBeVisible()
+  }
+)
 
 test('a list is walked with the keyboard, and its rows are links of their own', async ({
   page
@@ -116,7 +117,7 @@ test('a list is walked with the keyboard, and its rows are links of their own', 
   await expect.poll(() => tab.url()).toMatch(/\/groups\/[0-9a-f-]{36}$/)
 })
 
-test('a long list is loaded page by page', async ({ page }) => {
+test('a long list is loaded page by page', inMatrix, async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   const { word } = await addGroups(page, 55)
   await page.goto(`${admin}/groups?q=${word}`)
@@ -154,7 +155,7 @@ test('the list of groups, the audit log and data sources in French, narrow and i
     await page.goto(`${admin}/${path}`)
     await expect(page.locator('main :is([data-state=ready], [data-state=empty])')).toBeVisible()
     if (path !== 'audit') await expect(page.getByText(/la prochaine version/)).toBeVisible()
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
   }
 })
 
@@ -171,20 +172,20 @@ test('a deep link leads through sign-in and back, with its query and hash', asyn
   await expectSignedInAt(other, link)
 })
 
-test('an address that names nothing says so within the page', async ({ page }) => {
+test('an address that names nothing says so within the page', inMatrix, async ({ page }) => {
   await signUpAdmin(page)
   for (const path of [`/${nobody}`, '/x', '/%25zz/groups', `/${nobody}/groups`, '/a%00b/groups']) {
     const answer = await page.goto(`${homeAddress()}/admin${path}`)
     expect(answer?.status(), path).toBe(200)
     await expect(page.getByText('There is nothing here that you administer.')).toBeVisible()
   }
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.getByRole('link', { name: 'Open your company' }).click()
   await expect(page).toHaveURL(/\/en\/admin\/[0-9a-f-]{36}$/)
   await expect(page.locator('[data-state=ready]')).toBeVisible()
 })
 
-test('an address of an item that is not there says so', async ({ page }) => {
+test('an address of an item that is not there says so', inMatrix, async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   for (const [items, words] of [
     ['groups', 'There is no such group.'],
@@ -197,10 +198,10 @@ test('an address of an item that is not there says so', async ({ page }) => {
     }
   }
   // all three are one component
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 })
 
-test('a person without the permission is led home', async ({ page }) => {
+test('a person without the permission is led home', inMatrix, async ({ page }) => {
   await signUp(page, homeAddress())
   await page.goto(`${homeAddress()}/admin`)
   await expect(page).toHaveURL(homeAddress())

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { fetchAt } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { confirmSession, queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
+import { inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { homeAddress, password } from '../../helpers/e2e/page.ts'
 
 test('a program deposits with a key of a person, or of the company, until it is revoked', async ({
@@ -50,7 +50,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
   await expect(row).toContainText('Scanner')
   await expect(row).toContainText('May deposit, verify, read the history')
   await expect(row).toContainText('Never used')
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await expect(shown).toHaveCount(0)
@@ -90,7 +90,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
     await keys.getByRole('button', { name: 'Create key' }).click()
     await expect(field).toBeFocused()
     await expect(field).toHaveAccessibleDescription(/Value is required/)
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
     await page.unroute(defaultGroup)
     await retry.click()
     const chosen = keys.getByRole('group', { name: 'Group' }).locator('p').first()

@@ -9,7 +9,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { makePdf, sha256Of } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inMatrix, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { homeAddress, startSession } from '../../helpers/e2e/page.ts'
 
 /** Makes a group with the feature `deposit` and one member. Returns its name. */
@@ -111,54 +111,56 @@ test('a category of fingerprints of PDFs is made, used, refused and verified', a
   await expect(page.getByText('Still used by: 1 deposit, 1 group.')).toBeVisible()
 })
 
-test('two administrators edit a category at once, and the second chooses what to keep', async ({
-  page
-}) => {
-  const { admin } = await signUpAdmin(page)
-  await openCreateForm(page, admin, 'category')
-  await page.getByLabel('Name in English').fill(`Both ${Date.now()}`)
-  await page.getByRole('button', { name: 'Create category' }).click()
-  await expect(section(page, 'Settings')).toBeVisible()
-  const settings = section(page, 'Settings')
-  await settings.getByRole('button', { name: 'Edit' }).click()
-  await expect(settings.getByLabel('Name in English')).toBeFocused()
-  // what means nothing for fingerprints, or without pictures, is not asked
-  await settings.getByLabel('Only the fingerprint').check()
-  await expect(settings.getByLabel('Always the original')).toBeHidden()
-  await expect(settings.getByLabel('How long')).toBeHidden()
-  await settings.getByLabel('The file', { exact: true }).check()
-  await settings.getByLabel('How long').fill('1000')
-  await settings.getByRole('button', { name: 'Save' }).click()
-  await expect(settings.getByLabel('How long')).toBeFocused()
-  await settings.getByLabel('How long').fill('18')
-  await settings.getByLabel('Unit').selectOption('M')
-  await settings.getByRole('button', { name: 'Save' }).click()
-  await expect(settings).toContainText('18 months')
-  await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
+test(
+  'two administrators edit a category at once, and the second chooses what to keep',
+  inMatrix,
+  async ({ page }) => {
+    const { admin } = await signUpAdmin(page)
+    await openCreateForm(page, admin, 'category')
+    await page.getByLabel('Name in English').fill(`Both ${Date.now()}`)
+    await page.getByRole('button', { name: 'Create category' }).click()
+    await expect(section(page, 'Settings')).toBeVisible()
+    const settings = section(page, 'Settings')
+    await settings.getByRole('button', { name: 'Edit' }).click()
+    await expect(settings.getByLabel('Name in English')).toBeFocused()
+    // what means nothing for fingerprints, or without pictures, is not asked
+    await settings.getByLabel('Only the fingerprint').check()
+    await expect(settings.getByLabel('Always the original')).toBeHidden()
+    await expect(settings.getByLabel('How long')).toBeHidden()
+    await settings.getByLabel('The file', { exact: true }).check()
+    await settings.getByLabel('How long').fill('1000')
+    await settings.getByRole('button', { name: 'Save' }).click()
+    await expect(settings.getByLabel('How long')).toBeFocused()
+    await settings.getByLabel('How long').fill('18')
+    await settings.getByLabel('Unit').selectOption('M')
+    await settings.getByRole('button', { name: 'Save' }).click()
+    await expect(settings).toContainText('18 months')
+    await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
 
-  await page.keyboard.press('Enter')
-  await settings.getByLabel('PDF').check()
-  await expect(settings.getByLabel('Always the original')).toBeHidden()
-  await settings.getByRole('checkbox', { name: 'Pictures' }).check()
-  await settings.getByLabel('Always the original').check()
-  await settings.getByLabel('How long').fill('10')
-  await settings.getByLabel('Unit').selectOption('Y')
-  const category = page.url().split('/').at(-1)
-  await callApi(page, 'PUT', `/category/${category}`, { retention: 'P2Y' })
-  await settings.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByRole('heading', { name: 'Someone else has changed this' })).toBeFocused()
-  const conflict = page.locator('[data-state=changed]')
-  await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('10 years')
-  await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('2 years')
-  await conflict.getByLabel(/Yours 10 years/).focus()
-  await page.keyboard.press('ArrowDown')
-  await conflict.getByRole('button', { name: 'Save this choice' }).press('Enter')
-  await expect(conflict).toHaveCount(0)
-  await expect(settings.getByRole('heading')).toBeFocused()
-  await expect(settings).toContainText('2 years')
-  await expect(settings).toContainText('Always the original')
-  await expect(settings).toContainText('PDF')
-})
+    await page.keyboard.press('Enter')
+    await settings.getByLabel('PDF').check()
+    await expect(settings.getByLabel('Always the original')).toBeHidden()
+    await settings.getByRole('checkbox', { name: 'Pictures' }).check()
+    await settings.getByLabel('Always the original').check()
+    await settings.getByLabel('How long').fill('10')
+    await settings.getByLabel('Unit').selectOption('Y')
+    const category = page.url().split('/').at(-1)
+    await callApi(page, 'PUT', `/category/${category}`, { retention: 'P2Y' })
+    await settings.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByRole('heading', { name: 'Someone else has changed this' })).toBeFocused()
+    const conflict = page.locator('[data-state=changed]')
+    await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('10 years')
+    await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('2 years')
+    await conflict.getByLabel(/Yours 10 years/).focus()
+    await page.keyboard.press('ArrowDown')
+    await conflict.getByRole('button', { name: 'Save this choice' }).press('Enter')
+    await expect(conflict).toHaveCount(0)
+    await expect(settings.getByRole('heading')).toBeFocused()
+    await expect(settings).toContainText('2 years')
+    await expect(settings).toContainText('Always the original')
+    await expect(settings).toContainText('PDF')
+  }
+)
 
 for (const locale of checkedLocales) {
   test(`the screens of categories hold in ${locale}, small, large and dark`, async ({ page }) => {

@@ -1,6 +1,5 @@
 import { expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import {
   confirmSession,
   makeAdmin,
@@ -9,6 +8,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
+import { inMatrix, inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { activateAccount, homeAddress, password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, mainColor, svgFile } from '../../helpers/e2e/themes.ts'
 import { type DnsServer, startDnsServer } from '../../helpers/servers/dns-server.ts'
@@ -86,7 +86,7 @@ test('an operator creates a company, whose administrator proves and brands a hos
   const dialog = page.getByRole('dialog', { name: 'Confirm with your password' })
   const field = dialog.getByLabel('Password', { exact: true })
   await expect(field).toBeFocused()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.keyboard.press('Escape')
   await expect(dialog).toHaveCount(0)
   await expect(page.getByText('Enter your password again to do this.')).toBeVisible()
@@ -218,7 +218,7 @@ async function proveHost(
   const host = `archive.c${crypto.randomUUID().slice(0, 8)}.fr`
   await page.goto(`${admin}/domains`)
   await expect(page.getByRole('table')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await follow(page, 'link', 'New domain')
   await expect(title(page, 'New domain')).toBeFocused()
   await type(page, 'Domain', host)
@@ -246,7 +246,7 @@ async function proveHost(
   await expect(page.getByText('another value', { exact: true })).toBeVisible()
   dns.set(name, { txt: [['another value'], [value]] })
   // this page asks again by itself
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await expect(page.getByText(`${host} is yours.`)).toBeVisible({
     timeout: 60_000
   })
@@ -348,7 +348,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   await tabTo(page, 'link', `Open ${host}`)
   await follow(page, 'button', 'Settings of this domain')
   await expect(page.getByRole('heading', { name: 'Settings', exact: true })).toBeFocused()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 }
 
 /** Loses the DNS record of a host, brings it back, and checks the proof by the keyboard. */
@@ -385,35 +385,37 @@ async function makeMain(page: Page) {
   await expect(page.getByText('Ada Admin made', { exact: false })).toBeVisible()
 }
 
-test('an administrator renames the company beside an operator, who chooses what to keep', async ({
-  page
-}) => {
-  const own = await signUpOperator(page)
-  const company = { name: `Beta ${Date.now()}`, host: newHost(), email: newEmail() }
-  await createCompany(page, own, company)
-  const card = page.getByRole('region', { name: 'Company' })
-  await card.getByRole('button', { name: 'Rename' }).click()
-  await expect(card.getByLabel('Name')).toBeFocused()
-  await card.getByLabel('Name').fill('Second name')
-  // meanwhile its administrator renames it
-  const first = `First ${company.name}`
-  const id = new URL(page.url()).pathname.split('/').at(-1)
-  await queryServiceDatabase('update company set name = $2, version = version + 1 where id = $1', [
-    id,
-    first
-  ])
-  await page.keyboard.press('Enter')
-  const conflict = page.locator('[data-state=changed]')
-  await conflict.getByLabel(/Theirs/).check()
-  await conflict.getByRole('button', { name: 'Save this choice' }).click()
-  await expect(conflict).toHaveCount(0)
-  await expect(title(page, first)).toBeVisible()
-  await expect(banner(page)).toContainText(`You are acting in ${first} as operator.`)
-  await card.getByRole('button', { name: 'Rename' }).click()
-  await card.getByLabel('Name').fill(`Last ${company.name}`)
-  await page.keyboard.press('Enter')
-  await expect(title(page, `Last ${company.name}`)).toBeVisible()
-})
+test(
+  'an administrator renames the company beside an operator, who chooses what to keep',
+  inMatrix,
+  async ({ page }) => {
+    const own = await signUpOperator(page)
+    const company = { name: `Beta ${Date.now()}`, host: newHost(), email: newEmail() }
+    await createCompany(page, own, company)
+    const card = page.getByRole('region', { name: 'Company' })
+    await card.getByRole('button', { name: 'Rename' }).click()
+    await expect(card.getByLabel('Name')).toBeFocused()
+    await card.getByLabel('Name').fill('Second name')
+    // meanwhile its administrator renames it
+    const first = `First ${company.name}`
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    await queryServiceDatabase(
+      'update company set name = $2, version = version + 1 where id = $1',
+      [id, first]
+    )
+    await page.keyboard.press('Enter')
+    const conflict = page.locator('[data-state=changed]')
+    await conflict.getByLabel(/Theirs/).check()
+    await conflict.getByRole('button', { name: 'Save this choice' }).click()
+    await expect(conflict).toHaveCount(0)
+    await expect(title(page, first)).toBeVisible()
+    await expect(banner(page)).toContainText(`You are acting in ${first} as operator.`)
+    await card.getByRole('button', { name: 'Rename' }).click()
+    await card.getByLabel('Name').fill(`Last ${company.name}`)
+    await page.keyboard.press('Enter')
+    await expect(title(page, `Last ${company.name}`)).toBeVisible()
+  }
+)
 
 test('companies in French, narrow and dark, with a domain that waits for its proof', async ({
   page
@@ -423,7 +425,7 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
   const name = `Société ${Date.now()}`
   await page.goto(`${homeAddress('fr')}/admin/${own}/create/company`)
   await expect(page.locator('main form [type=submit]')).toBeEnabled()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   const host = `docs-${crypto.randomUUID().slice(0, 8)}.fr`
   await createCompany(page, own, { name, host, email: newEmail() }, 'fr')
   await expect(page.getByText('1 domaine n’est pas encore validé')).toBeVisible()
@@ -434,12 +436,12 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
     .getByRole('link', { name: host })
   await expect(unverified).toHaveAttribute('href', /\/fr\/admin\/[0-9a-f-]+\/domains\/[0-9a-f-]+$/)
   await expect(banner(page)).toContainText(`Vous agissez dans ${name} en tant qu’opérateur.`)
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await page.getByRole('button', { name: 'Suspendre…' }).click()
   await page.getByLabel('Motif').selectOption('requested')
   await page.getByRole('button', { name: 'Suspendre', exact: true }).click()
   await expect(page.getByText('À sa demande')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   // an invitation for which there is neither a link nor a mail to come
   await queryServiceDatabase('update domain set verified_at = now() where host = $1', [host])
   await page.goto(`${homeAddress('fr')}/admin`)
@@ -452,5 +454,5 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
   await expect(
     attention.getByRole('link', { name: 'Voir les personnes invitées' }).first()
   ).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 })

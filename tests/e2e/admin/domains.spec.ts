@@ -3,7 +3,7 @@ import { createCompany } from '../../../src/contract/companies.ts'
 import { type Colors, updateDomain } from '../../../src/contract/domains.ts'
 import { themeCss } from '../../../src/core/theme/theme-colors.ts'
 import { newEmail, signUpAt } from '../../helpers/client.ts'
-import { inspectInBothSchemes, inspectPage } from '../../helpers/e2e/accessibility.ts'
+import { inspectPage } from '../../helpers/e2e/accessibility.ts'
 import {
   confirmSession,
   makeAdmin,
@@ -13,7 +13,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { tabTo } from '../../helpers/e2e/keyboard.ts'
-import { checkedLocales } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inMatrix, inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { homeAddress, password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, svgFile } from '../../helpers/e2e/themes.ts'
 import { createRandom } from '../../helpers/random.ts'
@@ -41,71 +41,74 @@ async function addDomain(company: string, { isVerified }: { isVerified: boolean 
   return { id: domain?.id ?? '', host, site: `http://${host}:${port}/en` }
 }
 
-test('of two administrators who change the same color, the second chooses', async ({
-  page,
-  browser
-}) => {
-  const [own] = await queryServiceDatabase<{ company_id: string }>(
-    `select company_id from domain where host = 'localhost'`,
-    []
-  )
-  const { id, site } = await addDomain(own?.company_id ?? '', { isVerified: true })
-  // the service learns of a row that it has not written itself within a second
-  await expect.poll(async () => (await page.goto(site))?.status()).toBe(200)
-  const { admin } = await signUpAdmin(page, 'en', { site })
-  const other = await (await browser.newContext()).newPage()
-  await signUpAdmin(other, 'en', { site })
-  for (const each of [page, other]) {
-    await each.goto(`${admin}/domains/${id}`)
-    await expect(section(each, 'Look').getByText('There is nothing to publish.')).toBeVisible()
-  }
-  await section(other, 'Look').getByLabel('Second color', { exact: true }).fill('#006644')
-  await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
-  await section(page, 'Look').getByLabel('Second color', { exact: true }).fill('#663399')
-  const conflict = page.getByRole('form', { name: 'Someone else has changed this' })
-  await expect(conflict).toContainText('#663399')
-  await expect(conflict).toContainText('#006644')
-  await conflict.getByRole('button', { name: /theirs/i }).click()
-  await expect(conflict).toHaveCount(0)
-  await expect(section(page, 'Look').getByLabel('Second color', { exact: true })).toHaveValue(
-    '#006644'
-  )
-
-  // what only one of them has changed is kept for both
-  await section(other, 'Look').getByRole('switch').check()
-  await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
-  await section(page, 'Look').getByLabel('Logo', { exact: true }).setInputFiles(svgFile(logoSvg()))
-  await expect(section(page, 'Look').getByText('Default mode: light')).toBeVisible()
-  await expect(section(page, 'Look').getByText('Logo: new picture')).toBeVisible()
-
-  // why a picture was refused stays while another one is chosen
-  const look = section(page, 'Look')
-  const styled = logoSvg('<style>@import url(a.css);</style>')
-  await look.getByLabel('Logo in dark mode', { exact: true }).setInputFiles(svgFile(styled))
-  await expect(look.getByText('presentation attributes')).toBeVisible()
-  await look.getByLabel('Browser icon', { exact: true }).setInputFiles(svgFile(logoSvg()))
-  await expect(look.getByText('Browser icon: new picture')).toBeVisible()
-  await expect(look.getByText('Draft saved')).toBeVisible()
-  await expect(look.getByText('presentation attributes')).toBeVisible()
-
-  // the page itself shows what is published, and the editor what was restored
-  const logo = page.locator('.bar-logo img').first()
-  const secondary = () =>
-    page.evaluate(() =>
-      getComputedStyle(document.documentElement).getPropertyValue('--color-secondary')
+test(
+  'of two administrators who change the same color, the second chooses',
+  inMatrix,
+  async ({ page, browser }) => {
+    const [own] = await queryServiceDatabase<{ company_id: string }>(
+      `select company_id from domain where host = 'localhost'`,
+      []
     )
-  const standard = await secondary()
-  await look.getByRole('button', { name: /^Publish on/ }).click()
-  await expect(logo).toHaveAttribute('src', /230a7/)
-  expect(await secondary()).not.toBe(standard)
-  await look.getByRole('button', { name: 'Restore version 1' }).click()
-  await page.getByRole('button', { name: 'Publish version 1' }).click()
-  await expect(look.getByText('Version 3 (version 1 again)')).toBeVisible()
-  await expect.poll(secondary).toBe(standard)
-  await expect(logo).not.toHaveAttribute('src', /230a7/)
-  await expect(look.getByLabel('Second color', { exact: true })).toHaveValue('')
-  await expect(look.getByText('There is nothing to publish.')).toBeVisible()
-})
+    const { id, site } = await addDomain(own?.company_id ?? '', { isVerified: true })
+    // the service learns of a row that it has not written itself within a second
+    await expect.poll(async () => (await page.goto(site))?.status()).toBe(200)
+    const { admin } = await signUpAdmin(page, 'en', { site })
+    const other = await (await browser.newContext()).newPage()
+    await signUpAdmin(other, 'en', { site })
+    for (const each of [page, other]) {
+      await each.goto(`${admin}/domains/${id}`)
+      await expect(section(each, 'Look').getByText('There is nothing to publish.')).toBeVisible()
+    }
+    await section(other, 'Look').getByLabel('Second color', { exact: true }).fill('#006644')
+    await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
+    await section(page, 'Look').getByLabel('Second color', { exact: true }).fill('#663399')
+    const conflict = page.getByRole('form', { name: 'Someone else has changed this' })
+    await expect(conflict).toContainText('#663399')
+    await expect(conflict).toContainText('#006644')
+    await conflict.getByRole('button', { name: /theirs/i }).click()
+    await expect(conflict).toHaveCount(0)
+    await expect(section(page, 'Look').getByLabel('Second color', { exact: true })).toHaveValue(
+      '#006644'
+    )
+
+    // what only one of them has changed is kept for both
+    await section(other, 'Look').getByRole('switch').check()
+    await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
+    await section(page, 'Look')
+      .getByLabel('Logo', { exact: true })
+      .setInputFiles(svgFile(logoSvg()))
+    await expect(section(page, 'Look').getByText('Default mode: light')).toBeVisible()
+    await expect(section(page, 'Look').getByText('Logo: new picture')).toBeVisible()
+
+    // why a picture was refused stays while another one is chosen
+    const look = section(page, 'Look')
+    const styled = logoSvg('<style>@import url(a.css);</style>')
+    await look.getByLabel('Logo in dark mode', { exact: true }).setInputFiles(svgFile(styled))
+    await expect(look.getByText('presentation attributes')).toBeVisible()
+    await look.getByLabel('Browser icon', { exact: true }).setInputFiles(svgFile(logoSvg()))
+    await expect(look.getByText('Browser icon: new picture')).toBeVisible()
+    await expect(look.getByText('Draft saved')).toBeVisible()
+    await expect(look.getByText('presentation attributes')).toBeVisible()
+
+    // the page itself shows what is published, and the editor what was restored
+    const logo = page.locator('.bar-logo img').first()
+    const secondary = () =>
+      page.evaluate(() =>
+        getComputedStyle(document.documentElement).getPropertyValue('--color-secondary')
+      )
+    const standard = await secondary()
+    await look.getByRole('button', { name: /^Publish on/ }).click()
+    await expect(logo).toHaveAttribute('src', /230a7/)
+    expect(await secondary()).not.toBe(standard)
+    await look.getByRole('button', { name: 'Restore version 1' }).click()
+    await page.getByRole('button', { name: 'Publish version 1' }).click()
+    await expect(look.getByText('Version 3 (version 1 again)')).toBeVisible()
+    await expect.poll(secondary).toBe(standard)
+    await expect(logo).not.toHaveAttribute('src', /230a7/)
+    await expect(look.getByLabel('Second color', { exact: true })).toHaveValue('')
+    await expect(look.getByText('There is nothing to publish.')).toBeVisible()
+  }
+)
 
 test('the settings of a host are edited in place, and its removal asks to type it', async ({
   page
@@ -162,13 +165,13 @@ test('a name is judged while it is typed, and each step reads well in French, on
   await expect(
     page.getByText('Tous les noms formés d’un mot devant acme.fr mèneront ici')
   ).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 
   const { id, host } = await addDomain(company, { isVerified: false })
   await page.goto(`${admin}/domains/${id}`)
   await expect(page.getByText(`_domain-check.${host}`, { exact: true })).toBeVisible()
   await expect(page.getByText(`api.${host}`, { exact: true })).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   // from here on the keyboard alone
   await page.getByRole('button', { name: 'C’est fait' }).focus()
   await page.keyboard.press('Enter')
@@ -179,7 +182,7 @@ test('a name is judged while it is typed, and each step reads well in French, on
   await page.getByRole('link', { name: '4. Apparence' }).focus()
   await page.keyboard.press('Enter')
   await expect(page.getByText('Il n’y a rien à publier')).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 })
 
 /** Creates a company with a host of its own, as a new operator. Returns the company. */
@@ -230,7 +233,7 @@ for (const locale of checkedLocales) {
     await expect(look.getByText(t('domains.look.publish.none'))).toBeVisible()
     await expect(section(page, t('changes.recent.title'))).toBeVisible()
     await expect(page.getByText(t('domains.delete.unserved'))).toBeVisible()
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
 
     // whoever claims it again is led to it
     await page.goto(`${admin}/create/domain`)
@@ -238,7 +241,7 @@ for (const locale of checkedLocales) {
     await page.getByLabel(t('domains.create.host')).fill(host)
     await page.keyboard.press('Enter')
     await expect(page.getByText(t('domains.create.claimed'))).toBeVisible()
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
     const [taken] = await queryServiceDatabase<{ host: string }>(
       'select host from domain where company_id <> $1 and verified_at is not null limit 1',
       [company]
@@ -273,7 +276,7 @@ for (const locale of checkedLocales) {
     await expect(field).toBeFocused()
     await page.keyboard.type(target.name)
     await expect(page.getByRole('option')).toHaveText(target.name)
-    await inspectInBothSchemes(page)
+    await inspectInTurn(page)
     await page.keyboard.press('Enter')
     await expect(section(page, t('moveDomain.title'))).toContainText(target.name)
     await tabTo(page, 'button', t('moveDomain.submit'))
@@ -312,12 +315,12 @@ test('a host that waits for its proof needs attention, and its link leads to the
   const attention = section(page, 'Needs attention')
   await expect(attention).toContainText('1 domain is not verified yet')
   await expect(attention).toContainText('To do')
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await attention.getByRole('link', { name: host, exact: true }).click()
   await expect(page.getByRole('heading', { name: 'Add these DNS records' })).toBeVisible()
 })
 
-test('nobody but operators moves a host, and never the main one', async ({ page }) => {
+test('nobody but operators moves a host, and never the main one', inMatrix, async ({ page }) => {
   const { company, admin, email } = await signUpAdmin(page)
   const { id } = await addDomain(company, { isVerified: true })
   await page.goto(`${admin}/domains/${id}`)
@@ -337,7 +340,7 @@ test('nobody but operators moves a host, and never the main one', async ({ page 
 // each pair of colors of 1,000 themes is measured in tests/unit/core/theme/theme-colors.test.ts
 const themes = runCount(2, 50)
 
-test('random themes can be read in both modes', async ({ browser }) => {
+test('random themes can be read in both modes', inMatrix, async ({ browser }) => {
   test.setTimeout(testTimeout(300_000))
   const random = createRandom(seed)
   const { hostname, port } = new URL(homeAddress())

@@ -9,7 +9,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inMatrix, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   fillSignIn,
@@ -19,62 +19,63 @@ import {
   textFile
 } from '../../helpers/e2e/page.ts'
 
-test('an administrator makes a group, limits it and adds a member, who is stopped at the limit', async ({
-  page,
-  browser
-}) => {
-  const { company, admin } = await signUpAdmin(page)
-  const name = `Tenants ${Date.now()}`
-  await openCreateForm(page, admin, 'group')
-  await page.getByRole('button', { name: 'Create group' }).click()
-  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
-  await expect(page.getByText('Value is required')).toBeVisible()
-  await page.getByLabel('Name', { exact: true }).fill(name)
-  await expect(page.getByText('Value is required')).toHaveCount(0)
-  await page.getByLabel('Documents', { exact: true }).fill('1')
-  await page.getByLabel('Period').selectOption('P1D')
-  await page.getByRole('button', { name: 'Create group' }).click()
-  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
-  await expect(section(page, 'Limits')).toContainText('1 document per day')
-  const address = page.url()
+test(
+  'an administrator makes a group, limits it and adds a member, who is stopped at the limit',
+  inMatrix,
+  async ({ page, browser }) => {
+    const { company, admin } = await signUpAdmin(page)
+    const name = `Tenants ${Date.now()}`
+    await openCreateForm(page, admin, 'group')
+    await page.getByRole('button', { name: 'Create group' }).click()
+    await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+    await expect(page.getByText('Value is required')).toBeVisible()
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await expect(page.getByText('Value is required')).toHaveCount(0)
+    await page.getByLabel('Documents', { exact: true }).fill('1')
+    await page.getByLabel('Period').selectOption('P1D')
+    await page.getByRole('button', { name: 'Create group' }).click()
+    await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+    await expect(section(page, 'Limits')).toContainText('1 document per day')
+    const address = page.url()
 
-  const member = await (await browser.newContext()).newPage()
-  const email = await startSession(member, homeAddress(), { username: 'Mona Member' })
-  const box = page.getByRole('combobox', { name: 'Add a member' })
-  await box.fill(email.slice(0, 20))
-  await expect(page.getByRole('option', { name: 'Mona Member' })).toBeVisible()
-  await box.press('ArrowDown')
-  await box.press('Enter')
-  const members = section(page, 'Members')
-  await expect(members.getByText('Mona Member is now a member.')).toBeVisible()
-  await expect(members.getByText('1 member', { exact: true })).toBeVisible()
-  await expect(members.getByRole('listitem')).toContainText(email)
+    const member = await (await browser.newContext()).newPage()
+    const email = await startSession(member, homeAddress(), { username: 'Mona Member' })
+    const box = page.getByRole('combobox', { name: 'Add a member' })
+    await box.fill(email.slice(0, 20))
+    await expect(page.getByRole('option', { name: 'Mona Member' })).toBeVisible()
+    await box.press('ArrowDown')
+    await box.press('Enter')
+    const members = section(page, 'Members')
+    await expect(members.getByText('Mona Member is now a member.')).toBeVisible()
+    await expect(members.getByText('1 member', { exact: true })).toBeVisible()
+    await expect(members.getByRole('listitem')).toContainText(email)
 
-  await section(page, 'Categories').getByRole('combobox').press('ArrowDown')
-  await page.getByRole('option').first().click()
-  await expect(section(page, 'Categories').getByText(/was added/)).toBeVisible()
+    await section(page, 'Categories').getByRole('combobox').press('ArrowDown')
+    await page.getByRole('option').first().click()
+    await expect(section(page, 'Categories').getByText(/was added/)).toBeVisible()
 
-  // in no other group, which would pay for what goes beyond
-  await page.goto(`${admin}/groups/${await defaultGroupOf(company)}`)
-  await expect(page.getByRole('heading', { level: 2, name: 'Members' })).toBeVisible()
-  await removeMember(page, 'Mona Member', email)
+    // in no other group, which would pay for what goes beyond
+    await page.goto(`${admin}/groups/${await defaultGroupOf(company)}`)
+    await expect(page.getByRole('heading', { level: 2, name: 'Members' })).toBeVisible()
+    await removeMember(page, 'Mona Member', email)
 
-  await member.goto(`${homeAddress()}/deposit`)
-  await chooseFiles(member, textFile('one.txt'))
-  await expect(member.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
-  await chooseFiles(member, textFile('two.txt'))
-  await expect(member.getByText(/1 of 1|limit/i).first()).toBeVisible({ timeout: 30_000 })
-  await expect(member.getByText(/Your administrator can raise the limit/).first()).toBeVisible()
+    await member.goto(`${homeAddress()}/deposit`)
+    await chooseFiles(member, textFile('one.txt'))
+    await expect(member.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+    await chooseFiles(member, textFile('two.txt'))
+    await expect(member.getByText(/1 of 1|limit/i).first()).toBeVisible({ timeout: 30_000 })
+    await expect(member.getByText(/Your administrator can raise the limit/).first()).toBeVisible()
 
-  await page.goto(address)
-  await expect(section(page, 'Usage')).toContainText('1 of 1')
-  await page.getByRole('button', { name: 'Delete group…' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  // an upload is counted as a deposit as long as its row is there
-  await expect(
-    page.getByText(/^Still used by: 1 member, (1 deposit, )?1 counted deposit or verification\.$/)
-  ).toBeVisible()
-})
+    await page.goto(address)
+    await expect(section(page, 'Usage')).toContainText('1 of 1')
+    await page.getByRole('button', { name: 'Delete group…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    // an upload is counted as a deposit as long as its row is there
+    await expect(
+      page.getByText(/^Still used by: 1 member, (1 deposit, )?1 counted deposit or verification\.$/)
+    ).toBeVisible()
+  }
+)
 
 /** Removes a member. Loads the list page by page, because the default group has many members. */
 async function removeMember(page: Page, name: string, email: string) {
@@ -138,7 +139,7 @@ test('people are added by their emails, and a refused one does not stop the othe
   await expect(members.getByText('2 members', { exact: true })).toBeVisible()
 })
 
-test('a group becomes the default group, which new people join', async ({ page }) => {
+test('a group becomes the default group, which new people join', inMatrix, async ({ page }) => {
   // the tests of the other company sign people up, who need its default group
   const site = homeAddress().replace('//localhost', '//demo.localhost')
   const { admin, company } = await signUpAdmin(page, 'en', { site })
@@ -203,41 +204,42 @@ test('two administrators edit a group at once, and the second chooses what to ke
   await expect(section(page, 'Name and features')).toContainText('Verify documents only')
 })
 
-test('a form compares with the version that it showed when it was opened', async ({
-  page,
-  browser
-}) => {
-  const { admin } = await signUpAdmin(page)
-  await createGroup(page, admin, `Base ${Date.now()}`)
-  const settings = section(page, 'Name and features')
-  await settings.getByRole('button', { name: 'Edit' }).click()
-  await settings.getByLabel('Name', { exact: true }).fill('Own name')
+test(
+  'a form compares with the version that it showed when it was opened',
+  inMatrix,
+  async ({ page, browser }) => {
+    const { admin } = await signUpAdmin(page)
+    await createGroup(page, admin, `Base ${Date.now()}`)
+    const settings = section(page, 'Name and features')
+    await settings.getByRole('button', { name: 'Edit' }).click()
+    await settings.getByLabel('Name', { exact: true }).fill('Own name')
 
-  const second = await (await browser.newContext()).newPage()
-  await signUpAdmin(second)
-  await second.goto(page.url())
-  await section(second, 'Name and features').getByRole('button', { name: 'Edit' }).click()
-  await second.getByLabel('Name', { exact: true }).fill('Other name')
-  await second.getByRole('button', { name: 'Save', exact: true }).click()
-  await expect(second.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
+    const second = await (await browser.newContext()).newPage()
+    await signUpAdmin(second)
+    await second.goto(page.url())
+    await section(second, 'Name and features').getByRole('button', { name: 'Edit' }).click()
+    await second.getByLabel('Name', { exact: true }).fill('Other name')
+    await second.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect(second.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
 
-  // which loads the group again
-  const members = section(page, 'Members')
-  await members.getByRole('combobox', { name: 'Add a member' }).press('ArrowDown')
-  await page.getByRole('option').first().click()
-  await expect(members.getByText('1 member', { exact: true })).toBeVisible()
-  await expect(page.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
+    // which loads the group again
+    const members = section(page, 'Members')
+    await members.getByRole('combobox', { name: 'Add a member' }).press('ArrowDown')
+    await page.getByRole('option').first().click()
+    await expect(members.getByText('1 member', { exact: true })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
 
-  await settings.getByRole('button', { name: 'Save', exact: true }).click()
-  const conflict = page.locator('[data-state=changed]')
-  await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Other name')
-  // the choice is not lost by leaving the page
-  await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
-  await conflict.getByRole('button', { name: 'Keep all of mine' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
-  await expect(conflict).toHaveCount(0)
-})
+    await settings.getByRole('button', { name: 'Save', exact: true }).click()
+    const conflict = page.locator('[data-state=changed]')
+    await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Other name')
+    // the choice is not lost by leaving the page
+    await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+    await conflict.getByRole('button', { name: 'Keep all of mine' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
+    await expect(conflict).toHaveCount(0)
+  }
+)
 
 test('unsaved changes are not lost by accident, and come back after a new sign-in', async ({
   page
@@ -281,6 +283,9 @@ for (const locale of checkedLocales) {
     await page.locator('main form [type=submit]').click()
     await expect(page.locator('main [data-state=ready]').first()).toBeVisible()
     await page.locator('summary').click()
+    await inspectAtWidths(page, 1280)
+    await page.locator('[aria-labelledby=group-limits]').getByRole('button').click()
+    await expect(page.locator('input[name=max_requests]')).toBeFocused()
     await inspectAtWidths(page, 1280)
   })
 }

@@ -1,10 +1,9 @@
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { callApi, queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { fetchLocally } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
-import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import { inMatrix, inspectAtWidths, inspectInTurn } from '../../helpers/e2e/looks.ts'
 
 test('a limit that is used up is named, raised through its link, and is gone', async ({ page }) => {
   const { admin, name, group } = await makeLimitedGroup(page)
@@ -14,7 +13,7 @@ test('a limit that is used up is named, raised through its link, and is gone', a
   await expect(list).toContainText(/limits? of (a group|groups)/)
   const link = list.getByRole('link', { name: `${name}: 100 of 100 (deposits and verifications)` })
   await expect(link).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await link.click()
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
   await page.goBack()
@@ -26,7 +25,7 @@ test('a limit that is used up is named, raised through its link, and is gone', a
   await queryServiceDatabase('delete from usage where group_id = $1', [group])
 })
 
-test('where nothing needs attention, that is said, with the time', async ({ page }) => {
+test('where nothing needs attention, that is said, with the time', inMatrix, async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await page.route('**/company/*/attention', async route => {
     const { response, body } = await fetchLocally(route)
@@ -39,7 +38,7 @@ test('where nothing needs attention, that is said, with the time', async ({ page
   await expect(attention(page)).toContainText(/Checked at 1:39\sPM\./)
 })
 
-test('what cannot be refreshed stays and says from when it is', async ({ page }) => {
+test('what cannot be refreshed stays and says from when it is', inMatrix, async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await page.goto(admin)
   await expect(attention(page)).toContainText(/Checked at/)
@@ -78,7 +77,7 @@ test('the usage by day is read with the keyboard, and all figures stand in a tab
   await expect(usage.getByRole('row')).toHaveCount(31)
   await usage.getByRole('radio', { name: '90 days' }).check()
   await expect(usage.getByRole('row')).toHaveCount(91)
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
 })
 
 test('the overview in French, narrow, with sections that scroll', async ({ page }) => {

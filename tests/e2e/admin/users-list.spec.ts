@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 import { addPeople, confirmSession, selectPeople, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import { inMatrix, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
 
 /**
@@ -57,7 +57,7 @@ test('people are searched, filtered and sorted, and the address keeps it', async
   await expect(page).toHaveURL(/users\?sort=-name$/)
 })
 
-test('the columns and the density are chosen and remembered', async ({ page }) => {
+test('the columns and the density are chosen and remembered', inMatrix, async ({ page }) => {
   const { word, list } = await makePeople(page, 2)
   await page.goto(`${list}?q=${word}`)
   await expect(row(page, `${word} 001`)).toBeVisible()
@@ -191,79 +191,85 @@ test('one refusal does not stop the others, and says its reason', async ({ page 
   }
 })
 
-test('links to pass on that stop half-way are saved, and the button goes on with the rest', async ({
-  page
-}) => {
-  const { email, company, admin } = await signUpAdmin(page)
-  const word = `P${Date.now().toString(36)}`
-  // more than one call can treat
-  await addPeople(company, { word, count: 203, isInvited: true })
-  await page.goto(`${admin}/users?q=${word}`)
-  await page.getByLabel('Select all 50 rows shown').check()
-  await bar(page).getByRole('button', { name: 'Select all that match' }).click()
-  await bar(page).getByRole('button', { name: 'More' }).click()
-  await page.getByRole('button', { name: 'Invitation links' }).click()
-  const links = page.getByRole('region', { name: 'Invitation links to pass on' })
-  const save = links.getByRole('button', { name: 'Download the links' })
-  const emailsOf = async (start: () => Promise<void>) => {
-    const { bytes } = await downloadBy(page, start)
-    return String(bytes).match(/[^,]+@people\.example/g) ?? []
+test(
+  'links to pass on that stop half-way are saved, and the button goes on with the rest',
+  inMatrix,
+  async ({ page }) => {
+    const { email, company, admin } = await signUpAdmin(page)
+    const word = `P${Date.now().toString(36)}`
+    // more than one call can treat
+    await addPeople(company, { word, count: 203, isInvited: true })
+    await page.goto(`${admin}/users?q=${word}`)
+    await page.getByLabel('Select all 50 rows shown').check()
+    await bar(page).getByRole('button', { name: 'Select all that match' }).click()
+    await bar(page).getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Invitation links' }).click()
+    const links = page.getByRole('region', { name: 'Invitation links to pass on' })
+    const save = links.getByRole('button', { name: 'Download the links' })
+    const emailsOf = async (start: () => Promise<void>) => {
+      const { bytes } = await downloadBy(page, start)
+      return String(bytes).match(/[^,]+@people\.example/g) ?? []
+    }
+
+    await confirmSession(email)
+    let calls = 0
+    await page.route('**/user/links', async route => {
+      calls += 1
+      // the five minutes after the password are over
+      if (calls === 2) await confirmSession(email, 0)
+      await route.continue()
+    })
+    const first = await emailsOf(async () => {
+      await save.click()
+      const password = page.getByRole('dialog', { name: 'Confirm with your password' })
+      await password.getByRole('button', { name: 'Cancel' }).click()
+    })
+    await expect(links).toContainText('200 links have been downloaded.')
+    await expect(links).toContainText(
+      'Links are still missing. Press the button again for the rest.'
+    )
+    await expect(links).toContainText('Enter your password')
+    await inspectAtWidths(page, 1280)
+    await confirmSession(email)
+    const rest = await emailsOf(() => save.click())
+    await expect(links).toContainText('3 links have been downloaded.')
+    await expect(links).not.toContainText('Links are still missing')
+    await expect(links.getByRole('alert')).toHaveCount(0)
+    expect([first.length, rest.length]).toEqual([200, 3])
+    expect(new Set([...first, ...rest]).size).toBe(203)
   }
+)
 
-  await confirmSession(email)
-  let calls = 0
-  await page.route('**/user/links', async route => {
-    calls += 1
-    // the five minutes after the password are over
-    if (calls === 2) await confirmSession(email, 0)
-    await route.continue()
-  })
-  const first = await emailsOf(async () => {
-    await save.click()
-    const password = page.getByRole('dialog', { name: 'Confirm with your password' })
-    await password.getByRole('button', { name: 'Cancel' }).click()
-  })
-  await expect(links).toContainText('200 links have been downloaded.')
-  await expect(links).toContainText('Links are still missing. Press the button again for the rest.')
-  await expect(links).toContainText('Enter your password')
-  await inspectAtWidths(page, 1280)
-  await confirmSession(email)
-  const rest = await emailsOf(() => save.click())
-  await expect(links).toContainText('3 links have been downloaded.')
-  await expect(links).not.toContainText('Links are still missing')
-  await expect(links.getByRole('alert')).toHaveCount(0)
-  expect([first.length, rest.length]).toEqual([200, 3])
-  expect(new Set([...first, ...rest]).size).toBe(203)
-})
+test(
+  'a list that changes while all that match are selected keeps what was meant',
+  inMatrix,
+  async ({ page }) => {
+    const { word, list } = await makePeople(page, 52)
+    await page.goto(`${list}?q=${word}`)
+    await row(page, `${word} 001`).getByRole('checkbox').check()
+    await row(page, `${word} 003`)
+      .getByRole('checkbox')
+      .click({ modifiers: ['Shift'] })
+    await expect(bar(page)).toContainText('3 people selected')
+    // selected one by one, people stay selected while others are searched
+    await page.getByLabel('Name, email or ID').fill(`${word} 002`)
+    await expect(bar(page)).toContainText('3 people selected (2 not shown here)')
+    // and while a person of the list is looked at
+    await row(page, `${word} 002`).getByRole('link').click()
+    await expect(page).toHaveURL(/\/users\/[0-9a-f-]{36}$/)
+    await page.goBack()
+    await expect(bar(page)).toContainText('3 people selected (2 not shown here)')
+    await page.getByLabel('Name, email or ID').fill(word)
+    await expect(bar(page)).toContainText('3 people selected')
+    await expect(page.getByText('More than 50 people')).toBeVisible()
+    await bar(page).getByRole('button', { name: 'Select all that match' }).click()
+    await expect(bar(page)).toContainText('52 people selected')
+    await page.getByLabel('State').selectOption('Active')
+    await expect(bar(page)).toHaveCount(0)
+  }
+)
 
-test('a list that changes while all that match are selected keeps what was meant', async ({
-  page
-}) => {
-  const { word, list } = await makePeople(page, 52)
-  await page.goto(`${list}?q=${word}`)
-  await row(page, `${word} 001`).getByRole('checkbox').check()
-  await row(page, `${word} 003`)
-    .getByRole('checkbox')
-    .click({ modifiers: ['Shift'] })
-  await expect(bar(page)).toContainText('3 people selected')
-  // selected one by one, people stay selected while others are searched
-  await page.getByLabel('Name, email or ID').fill(`${word} 002`)
-  await expect(bar(page)).toContainText('3 people selected (2 not shown here)')
-  // and while a person of the list is looked at
-  await row(page, `${word} 002`).getByRole('link').click()
-  await expect(page).toHaveURL(/\/users\/[0-9a-f-]{36}$/)
-  await page.goBack()
-  await expect(bar(page)).toContainText('3 people selected (2 not shown here)')
-  await page.getByLabel('Name, email or ID').fill(word)
-  await expect(bar(page)).toContainText('3 people selected')
-  await expect(page.getByText('More than 50 people')).toBeVisible()
-  await bar(page).getByRole('button', { name: 'Select all that match' }).click()
-  await expect(bar(page)).toContainText('52 people selected')
-  await page.getByLabel('State').selectOption('Active')
-  await expect(bar(page)).toHaveCount(0)
-})
-
-test('deleting many needs their number, and then they are gone', async ({ page }) => {
+test('deleting many needs their number, and then they are gone', inMatrix, async ({ page }) => {
   const { word, list, email } = await makePeople(page, 2)
   await confirmSession(email)
   await page.goto(`${list}?q=${word}`)
@@ -281,7 +287,7 @@ test('deleting many needs their number, and then they are gone', async ({ page }
   await expect(page.getByText(`Nothing matches “${word}”.`).first()).toBeVisible()
 })
 
-test('what is filtered is exported, and the groups too', async ({ page }) => {
+test('what is filtered is exported, and the groups too', inMatrix, async ({ page }) => {
   const { company, word, list } = await makePeople(page, 2)
   await addPeople(company, { word: `${word}x`, count: 1, isInvited: true })
   await page.goto(`${list}?q=${word}&state=active`)

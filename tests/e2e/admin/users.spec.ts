@@ -1,6 +1,5 @@
 import { type Browser, expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import {
   callApi,
   confirmSession,
@@ -12,7 +11,12 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import {
+  checkedLocales,
+  inMatrix,
+  inspectAtWidths,
+  inspectInTurn
+} from '../../helpers/e2e/looks.ts'
 import {
   activateAccount,
   fillSignIn,
@@ -45,24 +49,28 @@ async function openPerson(page: Page, browser: Browser, admin: string, username:
   return { theirs, email }
 }
 
-test('the form of an invitation tells that the default group did not load', async ({ page }) => {
-  const { admin } = await signUpAdmin(page)
-  const defaultGroup = /\/company\/[^/]+\/groups\?.*sort=created/
-  await page.route(defaultGroup, route => route.abort())
-  await openCreateForm(page, admin, 'user')
-  const groups = page.getByRole('group', { name: 'Groups' })
-  const retry = groups.getByRole('button', { name: 'Retry' })
-  await expect(retry).toBeVisible()
-  await inspectInBothSchemes(page)
-  await retry.focus()
-  await page.keyboard.press('Enter')
-  await expect(retry).toBeFocused()
-  await page.unroute(defaultGroup)
-  await page.keyboard.press('Enter')
-  await expect(groups.getByRole('button', { name: /^Leave out/ })).toHaveCount(1)
-  await expect(retry).toHaveCount(0)
-  await expect(groups.getByRole('combobox')).toBeFocused()
-})
+test(
+  'the form of an invitation tells that the default group did not load',
+  inMatrix,
+  async ({ page }) => {
+    const { admin } = await signUpAdmin(page)
+    const defaultGroup = /\/company\/[^/]+\/groups\?.*sort=created/
+    await page.route(defaultGroup, route => route.abort())
+    await openCreateForm(page, admin, 'user')
+    const groups = page.getByRole('group', { name: 'Groups' })
+    const retry = groups.getByRole('button', { name: 'Retry' })
+    await expect(retry).toBeVisible()
+    await inspectInTurn(page)
+    await retry.focus()
+    await page.keyboard.press('Enter')
+    await expect(retry).toBeFocused()
+    await page.unroute(defaultGroup)
+    await page.keyboard.press('Enter')
+    await expect(groups.getByRole('button', { name: /^Leave out/ })).toHaveCount(1)
+    await expect(retry).toHaveCount(0)
+    await expect(groups.getByRole('combobox')).toBeFocused()
+  }
+)
 
 test('an administrator invites a person, who activates the account with the link', async ({
   page,
@@ -210,38 +218,40 @@ test('a permission is given with the password, and nobody takes their own', asyn
   await expect(page.getByText('Ada Second is no longer an administrator.')).toBeVisible()
 })
 
-test('two administrators change one person, and the second chooses what to keep', async ({
-  page
-}) => {
-  const { admin } = await signUpAdmin(page)
-  await invite(page, admin)
-  const identity = section(page, 'Identity')
-  const save = identity.getByRole('button', { name: 'Save', exact: true })
-  await identity.getByRole('button', { name: 'Edit' }).click()
-  await expect(identity.getByLabel('Name')).toBeFocused()
-  await identity.getByLabel('Name').fill('')
-  await save.click()
-  await expect(identity.getByLabel('Name')).toBeFocused()
-  await identity.getByLabel('Name').fill('Own name')
-  await save.click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
-  await expect(identity.getByRole('button', { name: 'Edit' })).toBeFocused()
+test(
+  'two administrators change one person, and the second chooses what to keep',
+  inMatrix,
+  async ({ page }) => {
+    const { admin } = await signUpAdmin(page)
+    await invite(page, admin)
+    const identity = section(page, 'Identity')
+    const save = identity.getByRole('button', { name: 'Save', exact: true })
+    await identity.getByRole('button', { name: 'Edit' }).click()
+    await expect(identity.getByLabel('Name')).toBeFocused()
+    await identity.getByLabel('Name').fill('')
+    await save.click()
+    await expect(identity.getByLabel('Name')).toBeFocused()
+    await identity.getByLabel('Name').fill('Own name')
+    await save.click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
+    await expect(identity.getByRole('button', { name: 'Edit' })).toBeFocused()
 
-  await page.keyboard.press('Enter')
-  await identity.getByLabel('Name').fill('Second name')
-  await identity.getByLabel('Language').selectOption('fr')
-  const person = page.url().split('/').at(-1)
-  await callApi(page, 'PUT', `/user/${person}`, { username: 'First name' })
-  await save.click()
-  const conflict = page.locator('[data-state=changed]')
-  await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('First name')
-  await expect(conflict.getByRole('group', { name: 'Language' })).toContainText('Français')
-  await conflict.getByLabel(/Theirs First name/).check()
-  await conflict.getByRole('button', { name: 'Save this choice' }).click()
-  await expect(conflict).toHaveCount(0)
-  await expect(page.getByRole('heading', { level: 1, name: 'First name' })).toBeVisible()
-  await expect(identity).toContainText('Français')
-})
+    await page.keyboard.press('Enter')
+    await identity.getByLabel('Name').fill('Second name')
+    await identity.getByLabel('Language').selectOption('fr')
+    const person = page.url().split('/').at(-1)
+    await callApi(page, 'PUT', `/user/${person}`, { username: 'First name' })
+    await save.click()
+    const conflict = page.locator('[data-state=changed]')
+    await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('First name')
+    await expect(conflict.getByRole('group', { name: 'Language' })).toContainText('Français')
+    await conflict.getByLabel(/Theirs First name/).check()
+    await conflict.getByRole('button', { name: 'Save this choice' }).click()
+    await expect(conflict).toHaveCount(0)
+    await expect(page.getByRole('heading', { level: 1, name: 'First name' })).toBeVisible()
+    await expect(identity).toContainText('Français')
+  }
+)
 
 test.describe('where one group refuses', () => {
   test.use({ provoked: /Something is wrong with this group|unavailable|UNAVAILABLE/ })
@@ -285,7 +295,7 @@ test.describe('where one group refuses', () => {
   })
 })
 
-test('a person is deleted after their email was typed', async ({ page }) => {
+test('a person is deleted after their email was typed', inMatrix, async ({ page }) => {
   const { admin, email: own } = await signUpAdmin(page)
   const email = await invite(page, admin)
   await confirmSession(own)
@@ -306,7 +316,7 @@ test('a person is deleted after their email was typed', async ({ page }) => {
   await expect(page.getByText('There is no such person.')).toBeVisible()
 })
 
-test('a person of another company is not found', async ({ page }) => {
+test('a person of another company is not found', inMatrix, async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   await invite(page, admin)
   const person = page.url().split('/').at(-1)

@@ -4,11 +4,12 @@ import { expect, type Locator, type Page } from '@playwright/test'
 import { documentFolder, makePdf } from '../../helpers/e2e/documents.ts'
 import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { isMatrix } from '../../helpers/e2e/looks.ts'
 import { delayRequests, homeAddress, rowOf, startSession } from '../../helpers/e2e/page.ts'
 
 const screens = [
   { width: 1280, height: 800 },
-  { width: 768, height: 1024 },
+  ...(isMatrix ? [{ width: 768, height: 1024 }] : []),
   { width: 320, height: 640 }
 ]
 

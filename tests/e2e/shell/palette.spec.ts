@@ -1,8 +1,8 @@
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { addPeople, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { inspectInTurn } from '../../helpers/e2e/looks.ts'
 import { delayRequests, homeAddress, siteAddress, startSession } from '../../helpers/e2e/page.ts'
 
 const word = () => `Q${Math.random().toString(36).slice(2, 8)}`
@@ -77,7 +77,6 @@ test('an administrator finds people, groups and acts; what was chosen comes firs
   await open(page)
   await page.keyboard.type('Every')
   await expect(palette(page).getByRole('status')).toContainText('could not be searched')
-  await page.unrouteAll()
   await page.keyboard.press('Escape')
 
   await open(page)
@@ -122,7 +121,7 @@ test('the list of keys opens by ?, but not in fields, and can be switched off', 
   await page.locator('#user, .bar-sign-in').first().focus()
   await page.keyboard.press('?')
   await expect(help).toBeVisible()
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await help.getByRole('checkbox').uncheck()
   await help.getByRole('button', { name: 'Close' }).click()
   await page.keyboard.press('?')
@@ -145,10 +144,10 @@ test('in French, on a phone: a button opens it, and every rule of accessibility 
   await expect(page.locator('html')).toHaveAttribute('data-can', /admin/)
   await page.getByRole('button', { name: 'Recherche et commandes' }).click()
   await expect(options(page).first()).toHaveText('Accueil')
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await field(page).fill(name)
   await expect(options(page)).toHaveCount(2)
-  await inspectInBothSchemes(page)
+  await inspectInTurn(page)
   await options(page).first().click()
   await expect(page).toHaveURL(new RegExp(`/fr/admin/${company}/users/`))
   await context.close()

@@ -47,18 +47,28 @@ const fillers = {
   attributes: ' a="" '
 }
 
+/** Returns the fields of an input, each with its schema as text. Equal texts are parsed alike. */
+export function fieldSchemasOf(endpoint: Endpoint): Record<string, string> {
+  const schemas = Object.entries(jsonSchemaOf(endpoint).properties ?? {})
+  return Object.fromEntries(
+    schemas.map(([name, schema]) => [name, `${name} ${JSON.stringify(schema)}`])
+  )
+}
+
 /**
  * Returns JSON bodies of about `bytes` bytes that take long to parse with the input schema of
- * `endpoint`. `known` has values for some fields; the others get example values.
+ * `endpoint`. `known` has values for some fields; the others get example values. Only `filled`
+ * fields are made heavy, by default all.
  */
 export function makeHeavyBodies(
   endpoint: Endpoint,
   known: Record<string, unknown>,
-  bytes: number
+  bytes: number,
+  filled: (field: string) => boolean = () => true
 ): HeavyBody[] {
   const base: Record<string, unknown> = { ...exampleOf(endpoint), ...known }
   for (const name of pathParameters(endpoint.path)) delete base[name]
-  const leaves = leavesOf(base)
+  const leaves = leavesOf(base).filter(({ path }) => filled(String(path[0])))
   const texts = Object.entries(fillers).flatMap(([name, filler]) => {
     const filled = escaped(filler).repeat(Math.floor(bytes / Buffer.byteLength(filler)))
     return leaves.flatMap(({ path, value }) => {
@@ -74,14 +84,16 @@ export function makeHeavyBodies(
       }))
     })
   })
-  const arrays = Object.keys(base).flatMap(name =>
-    ['0', '{}', '""', '[]'].map(item => ({
-      what: `${name} as a long array of ${item}`,
-      text: withJson(base, [name], `[${repeated(item, bytes)}]`)
-    }))
-  )
+  const arrays = Object.keys(base)
+    .filter(filled)
+    .flatMap(name =>
+      ['0', '{}', '""', '[]'].map(item => ({
+        what: `${name} as a long array of ${item}`,
+        text: withJson(base, [name], `[${repeated(item, bytes)}]`)
+      }))
+    )
   const lists = Object.entries(base).flatMap(([name, value]) =>
-    Array.isArray(value)
+    Array.isArray(value) && filled(name)
       ? [
           {
             what: `${name} as a long list of good items`,
@@ -124,11 +136,14 @@ export function makeHeavyForms(
 }
 
 function exampleOf(endpoint: Endpoint): Record<string, unknown> {
-  const schema = z.toJSONSchema(endpoint.input, { io: 'input', unrepresentable: 'any' }) as Schema // as: it is one
-  const example = sampleOf(schema)
+  const example = sampleOf(jsonSchemaOf(endpoint))
   const parsed = endpoint.input.safeParse(example)
   if (parsed.success) return example as Record<string, unknown> // as: an input is one flat object
   throw new Error(`no example of ${endpoint.path}: ${JSON.stringify(parsed.error.issues)}`)
+}
+
+function jsonSchemaOf(endpoint: Endpoint): Schema {
+  return z.toJSONSchema(endpoint.input, { io: 'input', unrepresentable: 'any' }) as Schema // as: it is one
 }
 
 function shapes(base: object, bytes: number): HeavyBody[] {

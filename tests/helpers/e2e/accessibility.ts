@@ -9,6 +9,7 @@ const axeScript = readFileSync(
   'utf8'
 )
 
+type Scheme = 'light' | 'dark'
 type Rules = 'all' | 'colors' | 'none'
 /** The rules of axe whose result depends on the color scheme. */
 const colorRules = ['color-contrast', 'link-in-text-block']
@@ -64,16 +65,16 @@ export async function inspectPage(page: Page, rules: Rules = 'all'): Promise<voi
   if (rules !== 'none') await expectAccessible(page, rules)
 }
 
-/**
- * Checks a page in the light scheme with all rules, then in the dark scheme with the rules on
- * colors.
- */
-export async function inspectInBothSchemes(page: Page): Promise<void> {
-  await page.emulateMedia({ colorScheme: 'light' })
-  await inspectPage(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.evaluate(settle)
-  await expectAccessible(page, 'colors')
+/** Checks a page in the first of these color schemes with all rules, in the others its colors. */
+export async function inspectInSchemes(page: Page, schemes: readonly Scheme[]): Promise<void> {
+  for (const [at, colorScheme] of schemes.entries()) {
+    await page.emulateMedia({ colorScheme })
+    if (at === 0) await inspectPage(page)
+    else {
+      await page.evaluate(settle)
+      await expectAccessible(page, 'colors')
+    }
+  }
 }
 
 /**

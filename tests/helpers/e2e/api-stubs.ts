@@ -51,7 +51,10 @@ export async function leaveUnanswered(page: Page, [method, path]: [Method, strin
   await stand(page, method, path, () => new Promise(() => {}))
 }
 
-/** Lets all calls reach the API again. */
+/**
+ * Lets all calls reach the API again. Call it before the page is opened anew or acts: Chromium never
+ * sends a request that begins just when interception ends.
+ */
 export async function restoreApi(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 }

@@ -8,7 +8,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 export const longestTestFiles = [
   'access/isolation',
   'contract/bad-input',
-  'deposits/disk',
   'deposits/crash',
   'imports/import-crash',
   'db/postgres',

@@ -14,7 +14,7 @@ import {
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
-import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 import { revokeApiKeysOfPeople } from './api-keys.ts'
 import { eraseUsers } from './deletions.ts'
 import {

@@ -23,9 +23,8 @@ import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { requireRoom } from '../limits/bounds.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
-import { withDefaultGroupError } from './default-groups.ts'
-import { requireGroup } from './groups.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
+import { requireGroup, withDefaultGroupError } from './groups.ts'
 
 interface Caller {
   company_id: CompanyId

@@ -16,7 +16,7 @@ import {
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 
 interface CompaniesInput extends PageInput {
   q?: string | undefined

@@ -21,9 +21,8 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 import { parseStoredTheme } from './canonical-svg.ts'
-import { withDefaultGroupError } from './default-groups.ts'
 import {
   type DomainCall,
   type DomainRow,
@@ -31,6 +30,7 @@ import {
   lockDomainRow
 } from './domain-rows.ts'
 import { applyThemeChanges, storeThemeAsPublished, themeForAudit } from './domain-themes.ts'
+import { withDefaultGroupError } from './groups.ts'
 import { dnsZoneOf } from './host-names.ts'
 import { findPrimaryDomain } from './served-hosts.ts'
 

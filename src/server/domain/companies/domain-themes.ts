@@ -14,7 +14,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditDeps, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type ExpectedVersion, requireVersion } from '../versions/versions.ts'
+import { type ExpectedVersion, requireVersion } from '../versions.ts'
 import { canonicalizeThemePictures, parseStoredTheme } from './canonical-svg.ts'
 import {
   type DomainCall,

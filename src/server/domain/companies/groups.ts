@@ -22,8 +22,7 @@ import { newId } from '../ids.ts'
 import { requireRoom } from '../limits/bounds.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
-import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
-import { withDefaultGroupError } from './default-groups.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -329,6 +328,22 @@ async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): P
 async function requireCategory(tx: Tx, id: string): Promise<void> {
   const found = await selectById(tx, 'category', id).select('id').forKeyShare().executeTakeFirst()
   if (!found) throw new AppError('not_found', 'No such category')
+}
+
+/**
+ * Throws `default_group_private` if the database refuses that `write` gives a private category to
+ * everybody who signs up.
+ */
+export async function withDefaultGroupError<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    const { code, constraint } = Object(cause)
+    if (code !== '23514' || constraint !== 'default_group_public') throw cause
+    const detail =
+      'The default group of a company with public sign-up allows public categories only'
+    throw new AppError('default_group_private', detail, { cause })
+  }
 }
 
 async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { lookupTagMessage } from '../../../core/evidence/lookup-tag.ts'
+import { createHashInputPrefix } from '../../../core/evidence/formats.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type {
@@ -69,7 +69,12 @@ export function keyedHashOf(
   kind: 'sha256' | 'blob',
   digest: Uint8Array
 ): Buffer {
-  return createHmac('sha256', lookup).update(lookupTagMessage(kind, digest)).digest()
+  if (digest.length !== 32) throw new Error('tag: a fingerprint has 32 bytes')
+  const hmac = createHmac('sha256', lookup)
+  return hmac
+    .update(createHashInputPrefix(`tag/${kind}`))
+    .update(digest)
+    .digest()
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {

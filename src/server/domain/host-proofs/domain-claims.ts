@@ -14,7 +14,6 @@ import {
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { addAuditEntry, serviceActor } from '../audit/audit-entries.ts'
-import { withDefaultGroupError } from '../companies/default-groups.ts'
 import { countCoveredHostsOfOthers, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
@@ -22,13 +21,14 @@ import {
   isHostProvedByAnyCompany,
   lockDomainRow
 } from '../companies/domain-rows.ts'
+import { withDefaultGroupError } from '../companies/groups.ts'
 import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId } from '../ids.ts'
 import { requireRoom } from '../limits/bounds.ts'
-import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions/versions.ts'
+import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId

@@ -1,5 +1,10 @@
 type Bytes = Uint8Array
 
+export interface PixelSize {
+  w: number
+  h: number
+}
+
 /**
  * Returns false for animations, several pages and photos with a video, of which a reduced copy
  * would contain only the first picture.
@@ -27,6 +32,12 @@ export function vanishesOnWhite(pixels: Uint8ClampedArray): boolean {
     }
   }
   return transparent > 0.01 * (transparent + visible) && white > 0.01 * visible
+}
+
+/** Keeps the ratio and never enlarges: 4000 × 3000 in 600 × 600 → 600 × 450 */
+export function shrinkToFit(size: PixelSize, box: PixelSize): PixelSize {
+  const scale = Math.min(1, box.w / size.w, box.h / size.h)
+  return { w: scaled(size.w, scale), h: scaled(size.h, scale) }
 }
 
 // one image descriptor per frame; stops at two
@@ -105,4 +116,8 @@ function numberAt(bytes: Bytes, at: number, length: number, littleEndian: boolea
 
 function textAt(bytes: Bytes, at: number, length: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + length))
+}
+
+function scaled(length: number, scale: number): number {
+  return Math.max(1, Math.round(length * scale))
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../../contract/kit/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 
 export interface ExpectedVersion {
   // undefined accepts every version

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { csvRecord } from '../../../../src/core/csv/cells.ts'
-import { addFileNames } from '../../../../src/core/text/history-csv.ts'
+import { addFileNames } from '../../../../src/islands/files/download-exports.ts'
 
 const [one, many, other, deposit] = [1, 2, 3, 4].map(
   digit => `01890000-0000-7000-8000-00000000000${digit}`

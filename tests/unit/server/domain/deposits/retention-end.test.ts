@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retentionEnd } from '../../../src/core/retention.ts'
+import { retentionEnd } from '../../../../../src/server/domain/deposits/deposit-records.ts'
 
 test.each([
   ['2026-01-31T10:00:00.000Z', 'P1D', '2026-02-01T10:00:00.000Z'],
