@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useEffect } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { AttentionItem, AttentionOfCompany, NearLimit } from '../../contract/overview.ts'
 import { formatBytes, formatDateTime } from '../../core/text/format.ts'
@@ -26,6 +27,7 @@ export function AttentionCard(props: AttentionCardProps) {
   const { state, loading, check, isInOrder, children } = props
   const { locale, t } = useTranslation()
   const waiting = useWaitPhase(state.status === 'loading')
+  useRegularCheck(check)
   return (
     <section
       className="sheet flex flex-col gap-4"
@@ -218,4 +220,26 @@ function findingTarget(kind: AttentionItem['kind']) {
     default:
       return undefined
   }
+}
+
+const everyMs = 60_000
+
+/**
+ * Runs `check` immediately, every minute while the page is visible, and when the person returns.
+ */
+function useRegularCheck(check: () => void): void {
+  useEffect(() => {
+    const checkIfSeen = () => {
+      if (document.visibilityState === 'visible') check()
+    }
+    check()
+    const timer = setInterval(checkIfSeen, everyMs)
+    window.addEventListener('focus', check)
+    document.addEventListener('visibilitychange', checkIfSeen)
+    return () => {
+      clearInterval(timer)
+      window.removeEventListener('focus', check)
+      document.removeEventListener('visibilitychange', checkIfSeen)
+    }
+  }, [check])
 }

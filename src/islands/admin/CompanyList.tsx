@@ -12,8 +12,7 @@ import { FilterBar, FilterSelect } from '../lists/FilterSelect.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
-import { useListView } from '../lists/use-list-view.ts'
-import { ViewMenu } from '../lists/ViewMenu.tsx'
+import { useListView, ViewMenu } from '../lists/ViewMenu.tsx'
 
 const states = ['active', 'suspended'] as const
 const addresses = createListAddressCodec({

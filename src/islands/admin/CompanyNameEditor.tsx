@@ -1,14 +1,13 @@
 import { useState } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { type CompanyChanges, reloadCompany, updateCompany } from '../../stores/admin/companies.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
+import { Field } from '../forms/Field.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
-import { Field } from '../kit/Field.tsx'
 import { useRestoreFocus } from '../kit/use-restore-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -90,7 +89,6 @@ function NameForm({ company, save, close }: NameFormProps) {
           autoComplete="off"
           initial={was.name}
           hint={t('companies.nameHint')}
-          error={fieldErrorText(form.errors, 'name', t)}
         />
       </InPlaceForm>
       <UnsavedGuard form={form} />

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useEffect } from 'react'
+import { useCallback, useEffect } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import {
@@ -7,6 +7,7 @@ import {
   type CompanyOverviewState,
   loadCompanyOverview
 } from '../../stores/admin/companies.ts'
+import { $attention, loadAttention } from '../../stores/admin/overview.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
@@ -20,7 +21,7 @@ import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
-import { CompanyAttention } from './CompanyAttention.tsx'
+import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { CompanyNameEditor } from './CompanyNameEditor.tsx'
 import { CompanyNotices } from './CompanyNotices.tsx'
 import { CompanySuspension } from './CompanySuspension.tsx'
@@ -202,4 +203,23 @@ function limitsOf(group: Group) {
     const share = usedFraction(used, limit)
     return limit === null || share === undefined ? [] : [{ ...rest, used, limit, share }]
   })
+}
+
+function CompanyAttention({ company }: { company: string }) {
+  const { t } = useTranslation()
+  const state = useStore($attention, { ssr: 'initial' })
+  const check = useCallback(() => void loadAttention(company), [company])
+  const found = state.status === 'ready' ? state.attention : undefined
+  return (
+    <AttentionCard
+      state={state}
+      loading={t('overview.attention.loading')}
+      check={check}
+      isInOrder={found?.items.length === 0 && found.unchecked.length === 0}
+    >
+      {found && (
+        <AttentionItems found={found} company={company} hasMailServer={found.has_mail_server} />
+      )}
+    </AttentionCard>
+  )
 }

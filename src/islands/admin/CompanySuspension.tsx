@@ -5,9 +5,8 @@ import { DisabledReason } from '../../contract/kit/disabled.ts'
 import { required } from '../../core/input/validators.ts'
 import { suspendCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -72,7 +71,6 @@ function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: (
             label: t(`companies.suspend.reasons.${value}`)
           }))
         ]}
-        error={fieldErrorText(form.errors, 'reason', t)}
       />
       <SelectField
         label={t('companies.suspend.verification')}
@@ -82,7 +80,6 @@ function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: (
           value,
           label: t(`companies.suspend.verifications.${value}`)
         }))}
-        error={fieldErrorText(form.errors, 'verification', t)}
       />
       <section className="flex flex-col gap-2" aria-labelledby="suspension-effects">
         <h3 id="suspension-effects" className="font-semibold">

@@ -7,14 +7,12 @@ import { isServedAtLocalhostOnly } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldErrorText } from '../forms/account-form.ts'
-import { Form } from '../forms/Form.tsx'
-import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
-import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
+import { emailRule } from '../forms/account-form.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
+import { CreateForm } from '../forms/CreateForm.tsx'
+import { Field } from '../forms/Field.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
@@ -42,59 +40,50 @@ export const CreateCompany = withTranslation(function CreateCompany() {
     }
   })
   return (
-    <>
-      <Form form={form} submit={t('companies.create.submit')} isSheet className="max-w-2xl gap-6">
-        <p className="text-ink-soft">{t('companies.create.intro')}</p>
-        {own !== undefined && (
-          <div className="alert alert-info alert-outline flex flex-col items-start gap-2 text-base-content">
-            <p>{t('companies.create.ownHost')}</p>
-            <a
-              className="btn btn-outline btn-sm"
-              href={pageHref(locale, 'createDomain', { company: own })}
-            >
-              {t('companies.create.addOwnHost')}
-            </a>
-          </div>
-        )}
-        <Field
-          label={t('companies.create.name')}
-          name="name"
-          autoComplete="off"
-          hint={t('companies.nameHint')}
-          error={fieldErrorText(form.errors, 'name', t)}
-        />
-        <Field
-          label={t('companies.create.host')}
-          name="host"
-          autoComplete="off"
-          spellCheck={false}
-          hint={t('companies.create.hostHint')}
-          error={
-            form.errors['host']?.rule === 'taken'
-              ? t('companies.create.hostTaken')
-              : fieldErrorText(form.errors, 'host', t)
-          }
-          onInput={event => setHost(normalizeTypedHost(event.currentTarget.value))}
-        >
-          <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
-            {host.includes('.') && t('companies.create.address', { host })}
-          </p>
-        </Field>
-        <EmailField form={form} use="email" label={t('companies.create.email')} />
-        <SelectField
-          label={t('companies.create.language')}
-          name="locale"
-          initial={locale}
-          hint={t('companies.create.languageHint')}
-          options={locales.map(value => ({
-            value,
-            label: t(`companies.create.languages.${value}`)
-          }))}
-        />
-      </Form>
-      <UnsavedGuard form={form} />
-      <PasswordPrompt />
-    </>
+    <CreateForm form={form} submit={t('companies.create.submit')}>
+      <p className="text-ink-soft">{t('companies.create.intro')}</p>
+      {own !== undefined && (
+        <div className="alert alert-info alert-outline flex flex-col items-start gap-2 text-base-content">
+          <p>{t('companies.create.ownHost')}</p>
+          <a
+            className="btn btn-outline btn-sm"
+            href={pageHref(locale, 'createDomain', { company: own })}
+          >
+            {t('companies.create.addOwnHost')}
+          </a>
+        </div>
+      )}
+      <Field
+        label={t('companies.create.name')}
+        name="name"
+        autoComplete="off"
+        hint={t('companies.nameHint')}
+      />
+      <Field
+        label={t('companies.create.host')}
+        name="host"
+        autoComplete="off"
+        spellCheck={false}
+        hint={t('companies.create.hostHint')}
+        error={form.errors['host']?.rule === 'taken' ? t('companies.create.hostTaken') : undefined}
+        onInput={event => setHost(normalizeTypedHost(event.currentTarget.value))}
+      >
+        <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
+          {host.includes('.') && t('companies.create.address', { host })}
+        </p>
+      </Field>
+      <EmailField use="email" label={t('companies.create.email')} />
+      <SelectField
+        label={t('companies.create.language')}
+        name="locale"
+        initial={locale}
+        hint={t('companies.create.languageHint')}
+        options={locales.map(value => ({
+          value,
+          label: t(`companies.create.languages.${value}`)
+        }))}
+      />
+    </CreateForm>
   )
 })
 

@@ -8,7 +8,6 @@ import {
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
-import { useRegularCheck } from './use-regular-check.ts'
 
 const firstShown = 3
 
@@ -17,7 +16,6 @@ const check = () => void loadAttentionOfAllCompanies()
 export function InstallationAttention() {
   const { t } = useTranslation()
   const state = useStore($attentionOfAllCompanies, { ssr: 'initial' })
-  useRegularCheck(check)
   const found = state.status === 'ready' ? state.attention : undefined
   const isInOrder =
     found !== undefined &&

@@ -20,8 +20,7 @@ import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { apiKeyTranslator } from './api-key-translator.ts'
-import { CreateKey } from './CreateKey.tsx'
+import { apiKeyTranslator, CreateKey } from './CreateKey.tsx'
 
 /**
  * Keys of another `person` can only be revoked. The page must pass the translations `account`,

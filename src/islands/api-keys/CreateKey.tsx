@@ -1,18 +1,24 @@
+import { useRef } from 'react'
 import type { ApiKeyWithSecret } from '../../contract/api-keys.ts'
 import { KeyScope } from '../../contract/kit/endpoint.ts'
 import { nonEmptyList, required } from '../../core/input/validators.ts'
+import en from '../../i18n/en/keys.json'
+import fr from '../../i18n/fr/keys.json'
+import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
+import type { NamespaceKey } from '../../i18n/keys.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
-import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { findGroups } from '../../stores/admin/item-search.ts'
+import { findDefaultGroup } from '../../stores/admin/members.ts'
+import { CheckBoxes, SelectField } from '../forms/ChoiceFields.tsx'
+import { Field } from '../forms/Field.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { parseNamedItem } from '../forms/NamedItemPicker.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
+import { NamedItemPicker, parseNamedItem } from '../forms/NamedItemPicker.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { Field } from '../kit/Field.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { runThenFocus } from '../kit/run-then-focus.ts'
+import { useLoaded } from '../kit/use-loaded.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { apiKeyTranslator } from './api-key-translator.ts'
-import { GroupField } from './GroupField.tsx'
 
 const lifetimes = ['30', '90', '365'] as const
 
@@ -23,7 +29,7 @@ interface CreateKeyProps {
 }
 
 export function CreateKey({ company, done, close }: CreateKeyProps) {
-  const { locale, t } = useTranslation()
+  const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const check = useInputCheck('createApiKey')
   const form = useForm({
@@ -48,31 +54,47 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
       cancel={say('cancel')}
       close={close}
     >
-      <Field
-        label={say('name')}
-        name="name"
-        autoComplete="off"
-        hint={say('nameHint')}
-        error={fieldErrorText(form.errors, 'name', t)}
-      />
+      <Field label={say('name')} name="name" autoComplete="off" hint={say('nameHint')} />
       <CheckBoxes
         label={say('scopesLabel')}
         name="scopes"
         options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
         initial={[...KeyScope.options]}
-        error={fieldErrorText(form.errors, 'scopes', t)}
       />
-      {company !== undefined && (
-        <GroupField name="group_id" error={fieldErrorText(form.errors, 'group_id', t)} />
-      )}
+      {company !== undefined && <GroupField />}
       <SelectField
         label={say('lifetime')}
         name="expires_in_days"
         options={lifetimes.map(value => ({ value, label: say(`lifetimes.${value}`) }))}
         initial="365"
-        error={fieldErrorText(form.errors, 'expires_in_days', t)}
       />
     </InPlaceForm>
+  )
+}
+
+function GroupField() {
+  const { locale } = useTranslation()
+  const say = apiKeyTranslator(locale)
+  const preset = useLoaded('Loading the default group failed', findDefaultGroup)
+  const box = useRef<HTMLDivElement>(null)
+  return (
+    <div ref={box}>
+      <NamedItemPicker
+        legend={say('group')}
+        label={say('findGroup')}
+        hint={say('groupHint')}
+        name="group_id"
+        preset={preset.value}
+        find={findGroups}
+      >
+        {preset.failure && (
+          <ErrorNote
+            error={preset.failure}
+            retry={() => runThenFocus(box.current, preset.reload)}
+          />
+        )}
+      </NamedItemPicker>
+    </div>
   )
 }
 
@@ -87,4 +109,11 @@ function inputOf(values: FormValues) {
     scopes: scopesOf(values['scopes']),
     expires_in_days: Number(values['expires_in_days'] ?? 365)
   }
+}
+
+const catalogs: Record<Locale, Messages> = { en, fr }
+
+// the texts are part of the script and not of the HTML, because few people see them
+export function apiKeyTranslator(locale: Locale): Translate<NamespaceKey<'keys'>> {
+  return translator(locale, catalogs[locale])
 }

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
-import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
@@ -21,9 +21,7 @@ export function RecentChangeList({ target, isPerson = false, shown }: RecentChan
   const { locale } = useTranslation()
   const say = auditTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
-  const route = useStore($route, { ssr: 'initial' })
-  const params: Record<string, string> = route?.params ?? {}
-  const company = params['company'] ?? ''
+  const company = companyIdOfPage()
 
   useEffect(() => {
     void loadRecentChanges(target, isPerson)

@@ -8,13 +8,10 @@ import {
 } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { MessageKey } from '../../i18n/keys.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
-import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { CheckBoxes, RadioField, SelectField } from '../forms/ChoiceFields.tsx'
+import { Field } from '../forms/Field.tsx'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
-import { RadioField } from '../forms/RadioField.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
-import type { FormState, FormValues } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
+import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 export type EditableCategory = Pick<
@@ -39,12 +36,11 @@ const forPicturesOnly =
 const units = ['Y', 'M', 'D'] as const
 
 interface CategoryFieldsProps {
-  form: Pick<FormState, 'errors'>
   /** Undefined for a new category, whose form leaves out settings that are seldom needed. */
   category?: EditableCategory
 }
 
-export function CategoryFields({ form, category }: CategoryFieldsProps) {
+export function CategoryFields({ category }: CategoryFieldsProps) {
   const { locale, t } = useTranslation()
   const { kinds, others } = separateCompleteMediaKinds(category?.media_types ?? [])
   const [, count = '', unit = 'Y'] = /^P(\d+)([DMY])$/.exec(category?.retention ?? '') ?? []
@@ -62,7 +58,6 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
           hint={
             at === 1 ? t(category ? 'categories.names.kept' : 'categories.names.same') : undefined
           }
-          error={fieldErrorText(form.errors, `names.${language}`, t)}
         />
       ))}
       <RadioField
@@ -74,14 +69,12 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
           isDisabled: option.value === 'receipt_only' && category?.visibility !== 'receipt_only'
         }))}
         initial={category?.visibility ?? 'public'}
-        error={fieldErrorText(form.errors, 'visibility', t)}
       />
       <RadioField
         label={t('categories.store.label')}
         name="store"
         options={optionsOf('store')}
         initial={category?.store ?? 'file'}
-        error={fieldErrorText(form.errors, 'store', t)}
       />
       {category && (
         <div
@@ -92,7 +85,6 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
             name="keep_originals"
             options={optionsOf('keep_originals')}
             initial={category.keep_originals}
-            error={fieldErrorText(form.errors, 'keep_originals', t)}
           />
         </div>
       )}
@@ -113,7 +105,6 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
             name="media_types"
             initial={others}
             hint={t('categories.media_types.othersHint')}
-            error={fieldErrorText(form.errors, 'media_types', t)}
           />
         )}
       </div>
@@ -128,7 +119,6 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
             autoComplete="off"
             initial={count}
             hint={t('categories.retention.hint')}
-            error={fieldErrorText(form.errors, 'retention', t)}
           />
           <SelectField
             label={t('categories.retention.unit')}

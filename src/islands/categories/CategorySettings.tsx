@@ -47,10 +47,10 @@ export function CategorySettings({ category }: CategoryProps) {
       wordsOf={(name, value) => valueWords(name, value, locale, t)}
       shown={<Shown category={category} />}
       className="max-w-2xl gap-6"
-      fields={(form, was) => (
+      fields={was => (
         <>
           <p className="text-ink-soft">{t('category.later')}</p>
-          <CategoryFields form={form} category={was} />
+          <CategoryFields category={was} />
         </>
       )}
       read={changesOf}

@@ -3,9 +3,7 @@ import type { Locale } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createCategory } from '../../stores/admin/company-categories.ts'
 import { navigate } from '../../stores/navigation.ts'
-import { Form } from '../forms/Form.tsx'
-import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
-import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
+import { CreateForm } from '../forms/CreateForm.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { pageHref } from '../kit/page-href.ts'
@@ -40,13 +38,9 @@ export const CreateCategory = withTranslation(function CreateCategory() {
     }
   })
   return (
-    <>
-      <Form form={form} submit={t('categories.create')} isSheet className="max-w-2xl gap-6">
-        <CategoryFields form={form} />
-      </Form>
-      <UnsavedGuard form={form} />
-      <PasswordPrompt />
-    </>
+    <CreateForm form={form} submit={t('categories.create')}>
+      <CategoryFields />
+    </CreateForm>
   )
 })
 

@@ -2,6 +2,7 @@ import { useStore } from '@nanostores/react'
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { maxFileBytes } from '../../contract/kit/limits.ts'
+import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
 import { formatBytes, formatDuration } from '../../core/text/format.ts'
 import {
   $categories,
@@ -10,6 +11,7 @@ import {
   loadCategories,
   watchCategories
 } from '../../stores/categories.ts'
+import { rememberFilePath } from '../../stores/file-handoff.ts'
 import { $session } from '../../stores/sessions.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { DropZone } from '../files/DropZone.tsx'
@@ -20,7 +22,6 @@ import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import type { FilesBeyondQueueLimit } from './DepositQueue.tsx'
-import { FolderButton } from './FolderButton.tsx'
 
 type ReadyCategories = Extract<CategoriesState, { status: 'ready' }>
 
@@ -209,4 +210,31 @@ function Notes() {
 
 function isTabletMac(): boolean {
   return navigator.userAgent.includes('Macintosh') && navigator.maxTouchPoints > 1
+}
+
+interface FolderButtonProps {
+  label: string
+  onFiles: (files: File[], leftOut: number) => void
+}
+
+function FolderButton({ label, onFiles }: FolderButtonProps) {
+  return (
+    <label className="btn btn-sm justify-self-start max-sm:hidden has-focus-visible:outline-2 has-focus-visible:outline-offset-2">
+      {label}
+      <input
+        type="file"
+        className="sr-only"
+        multiple
+        // spread, because React's types do not know it
+        {...{ webkitdirectory: '' }}
+        onChange={event => {
+          const all = [...(event.currentTarget.files ?? [])]
+          event.currentTarget.value = ''
+          const files = all.filter(file => !isSystemFile(file.webkitRelativePath))
+          for (const file of files) rememberFilePath(file, pathInFolder(file.webkitRelativePath))
+          if (all.length > 0) onFiles(files, all.length - files.length)
+        }}
+      />
+    </label>
+  )
 }

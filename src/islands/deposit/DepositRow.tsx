@@ -16,7 +16,7 @@ import {
   resumeDeposit,
   retryDeposit
 } from '../../stores/deposits/deposits.ts'
-import { useDocumentDownload } from '../files/use-document-download.ts'
+import { useDocumentDownload } from '../files/download-document.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'

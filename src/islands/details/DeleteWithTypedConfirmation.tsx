@@ -1,10 +1,8 @@
 import type { ReactNode } from 'react'
-import { fieldErrorText } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
-import { useTranslation } from '../kit/use-translation.ts'
 import { type DeletionOptions, useDeletionActionOptions } from './use-deletion.ts'
 
 type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
@@ -35,7 +33,6 @@ export function DeleteWithTypedConfirmation(props: DeleteWithTypedConfirmationPr
 
 function DeleteForm(props: DeleteWithTypedConfirmationProps & { close: () => void }) {
   const { words, typed, close } = props
-  const { t } = useTranslation()
   const form = useForm({
     ...useDeletionActionOptions(props),
     rules: {
@@ -62,7 +59,6 @@ function DeleteForm(props: DeleteWithTypedConfirmationProps & { close: () => voi
         autoComplete="off"
         spellCheck={false}
         mono
-        error={fieldErrorText(form.errors, 'typed', t)}
       />
     </InPlaceForm>
   )

@@ -18,8 +18,12 @@ import { DomainRecords } from './DomainRecords.tsx'
 import { DomainSettings } from './DomainSettings.tsx'
 import { DomainStateMark } from './DomainStateMark.tsx'
 import { GoLiveStep } from './GoLiveStep.tsx'
-import { WizardSteps } from './WizardSteps.tsx'
-import { type DomainStep, formatDomainStepQuery, parseDomainStep } from './wizard-step.ts'
+import {
+  type DomainStep,
+  formatDomainStepQuery,
+  parseDomainStep,
+  WizardSteps
+} from './WizardSteps.tsx'
 
 const ThemeEditor = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor

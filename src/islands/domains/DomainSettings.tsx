@@ -2,13 +2,11 @@ import type { DomainDetails } from '../../contract/domains.ts'
 import { required } from '../../core/input/validators.ts'
 import { type Locale, localeNames, type Translate } from '../../i18n/index.ts'
 import { type DomainChanges, reloadDomain, updateDomain } from '../../stores/admin/domains.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
-import { RadioField } from '../forms/RadioField.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
+import { RadioField, SelectField } from '../forms/ChoiceFields.tsx'
+import { Field } from '../forms/Field.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
-import type { FormState, FormValues } from '../forms/use-form.ts'
+import type { FormValues } from '../forms/use-form.ts'
 import { FactList } from '../kit/FactList.tsx'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainProps {
@@ -37,7 +35,7 @@ export function DomainSettings({ domain }: DomainProps) {
       wordsOf={(name, value) => valueWords(name, value, t)}
       shown={<Shown domain={domain} />}
       className="max-w-2xl gap-6"
-      fields={(form, was) => <SettingsFields form={form} domain={was} />}
+      fields={was => <SettingsFields domain={was} />}
       read={settingsOf}
     />
   )
@@ -53,15 +51,14 @@ function Shown({ domain }: DomainProps) {
   return <FactList facts={facts} />
 }
 
-function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
+function SettingsFields({ domain }: DomainProps) {
   const { t } = useTranslation()
   const texts = (name: 'name' | 'title' | 'contact' | 'privacy' | 'terms') => ({
     label: labelOf(name, t),
     name,
     autoComplete: 'off',
     initial: domain[name] ?? '',
-    hint: t(`domains.settings.hints.${name}`),
-    error: fieldErrorText(form.errors, name, t)
+    hint: t(`domains.settings.hints.${name}`)
   })
   return (
     <>
@@ -76,7 +73,6 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
           label: valueWords('public', value, t),
           note: publicNote(value, t)
         }))}
-        error={fieldErrorText(form.errors, 'public', t)}
       />
       <SelectField
         label={labelOf('locale', t)}

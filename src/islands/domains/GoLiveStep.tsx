@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { Icon } from '../kit/Icon.tsx'
+import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface GoLiveStepProps {
@@ -16,10 +17,7 @@ export function GoLiveStep({ domain, toCheck, onDone }: GoLiveStepProps) {
   const isServed = state === 'verified' || state === 'failing'
   const isWildcard = host.startsWith('*.')
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="domain-live">
-      <h2 id="domain-live" tabIndex={-1} className="section-title">
-        {t('domains.live.title')}
-      </h2>
+    <Section id="domain-live" title={t('domains.live.title')}>
       <p className="flex items-start gap-3">
         <Icon
           name={isServed ? 'check' : 'dashed'}
@@ -46,7 +44,7 @@ export function GoLiveStep({ domain, toCheck, onDone }: GoLiveStepProps) {
           {t('domains.live.settings')}
         </button>
       </div>
-    </section>
+    </Section>
   )
 }
 

@@ -1,7 +1,12 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useId } from 'react'
-import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import { colorCorrections, cssPropertyOf, themeTokens } from '../../core/theme/theme-colors.ts'
+import { useEffect, useId, useRef } from 'react'
+import type { DomainDetails, DomainThemes, Theme } from '../../contract/domains.ts'
+import {
+  colorCorrections,
+  cssPropertyOf,
+  themeCss,
+  themeTokens
+} from '../../core/theme/theme-colors.ts'
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -11,6 +16,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { ColorField } from './ColorField.tsx'
 import { PictureField } from './PictureField.tsx'
 import { PublishTheme } from './PublishTheme.tsx'
+import { svgDataUrl } from './svg-data-url.ts'
 import { ThemePreview } from './ThemePreview.tsx'
 import { ThemeVersions } from './ThemeVersions.tsx'
 import {
@@ -20,7 +26,6 @@ import {
   type ThemePart,
   withReplacedThemeColor
 } from './theme-words.ts'
-import { useApplyPublishedTheme } from './use-apply-published-theme.ts'
 import { useThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeEditorProps {
@@ -156,4 +161,41 @@ function Editor({ domain, themes }: EditorProps) {
       <ThemeVersions domain={domain} themes={themes} draft={draft} />
     </div>
   )
+}
+
+/**
+ * Shows a published theme on the open page, if it is on `host`. Later pages get it from the server.
+ */
+function useApplyPublishedTheme(host: string, { published }: DomainThemes): void {
+  const { number, theme } = published
+  const seen = useRef(number)
+  const sheet = useRef<CSSStyleSheet>(undefined)
+  useEffect(() => {
+    if (number === seen.current) return
+    seen.current = number
+    if (host !== location.hostname) return
+    if (!sheet.current) {
+      // the page's policy allows no inline style but the one that the server has sent
+      sheet.current = new CSSStyleSheet()
+      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet.current]
+    }
+    sheet.current.replaceSync(themeCss(theme.colors))
+    showPictures(theme)
+  }, [host, number, theme])
+}
+
+function showPictures({ logo, logo_dark, favicon }: Theme): void {
+  document.querySelector('link[rel=icon]')?.setAttribute('href', svgDataUrl(favicon))
+  const [light, dark] = document.querySelectorAll<HTMLImageElement>('.bar-logo img')
+  if (!light) return
+  light.src = svgDataUrl(logo)
+  light.classList.toggle('in-light', logo_dark !== undefined)
+  dark?.remove()
+  if (logo_dark === undefined) return
+  const other = new Image()
+  other.className = 'in-dark'
+  other.alt = light.alt
+  other.height = light.height
+  other.src = svgDataUrl(logo_dark)
+  light.after(other)
 }

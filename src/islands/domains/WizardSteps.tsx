@@ -1,5 +1,4 @@
 import { useTranslation } from '../kit/use-translation.ts'
-import { type DomainStep, domainSteps, formatDomainStepQuery } from './wizard-step.ts'
 
 interface WizardStepsProps {
   step: 'host' | DomainStep
@@ -43,4 +42,17 @@ export function WizardSteps({ step, open }: WizardStepsProps) {
       </ol>
     </nav>
   )
+}
+
+export const domainSteps = ['records', 'check', 'look', 'live'] as const
+export type DomainStep = (typeof domainSteps)[number]
+
+export function parseDomainStep(search: string): { step?: DomainStep } {
+  const named = new URLSearchParams(search).get('step')
+  const step = domainSteps.find(each => each === named)
+  return step ? { step } : {}
+}
+
+export function formatDomainStepQuery({ step }: { step?: DomainStep }): string {
+  return step ? `?step=${step}` : ''
 }

@@ -1,3 +1,5 @@
+import { useState } from 'react'
+import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
@@ -9,4 +11,23 @@ export async function downloadDocument(request: ProcessedRequest): Promise<void>
   link.rel = 'noreferrer'
   link.download = '' // the answer contains the name; this attribute prevents a navigation
   link.click()
+}
+
+export function useDocumentDownload(request: ProcessedRequest) {
+  const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
+  const save = async () => {
+    if (state === 'saving') return
+    setState('saving')
+    try {
+      await downloadDocument(request)
+      setState('idle')
+    } catch (cause) {
+      setState(asAppError(cause, 'Saving failed'))
+    }
+  }
+  return {
+    isSaving: state === 'saving',
+    error: state instanceof AppError ? state : undefined,
+    save
+  }
 }

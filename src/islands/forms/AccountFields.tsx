@@ -1,23 +1,17 @@
 import type { ReactNode } from 'react'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { fieldErrorText } from './account-form.ts'
-import type { FormState } from './use-form.ts'
+import { Field } from './Field.tsx'
 
 // Pages must pass the translations `account` and `fields` to islands that use these fields.
 
-export interface AccountFieldProps {
-  form: Pick<FormState, 'errors'>
-}
-
-interface EmailFieldProps extends AccountFieldProps {
+interface EmailFieldProps {
   /** `username` identifies an existing account to password managers. */
   use: 'email' | 'username'
   label?: string
   initial?: string | undefined
 }
 
-export function EmailField({ form, use, label, initial }: EmailFieldProps) {
+export function EmailField({ use, label, initial }: EmailFieldProps) {
   const { t } = useTranslation()
   return (
     <Field
@@ -26,7 +20,6 @@ export function EmailField({ form, use, label, initial }: EmailFieldProps) {
       type="email"
       autoComplete={use}
       initial={initial}
-      error={fieldErrorText(form.errors, 'email', t)}
     />
   )
 }

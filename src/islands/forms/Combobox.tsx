@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { asAppError } from '../../contract/kit/errors.ts'
-import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
+import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface ComboboxChoice<Item> {

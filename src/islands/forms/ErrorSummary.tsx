@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useTranslation } from '../kit/use-translation.ts'
-import { fieldErrorText } from './account-form.ts'
+import { fieldErrorText } from './Field.tsx'
 import type { FormState } from './use-form.ts'
 
 export function ErrorSummary({ form }: { form: Pick<FormState, 'props' | 'errors' | 'focus'> }) {

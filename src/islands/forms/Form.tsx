@@ -3,6 +3,7 @@ import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useBrowserReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
+import { FormErrors } from './Field.tsx'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import type { FormState } from './use-form.ts'
 
@@ -44,32 +45,34 @@ export function Form(props: FormProps) {
     />
   )
   return (
-    <form
-      {...form.props}
-      className={`${isSheet ? 'sheet ' : ''}flex flex-col ${className ?? 'gap-4'}`}
-      data-state={isSheet ? 'ready' : undefined}
-    >
-      {derivesKey && obstacle && (
-        <p role="alert" className="alert alert-outline alert-warning">
-          {t(`account.${obstacle}`)}
+    <FormErrors value={form.errors}>
+      <form
+        {...form.props}
+        className={`${isSheet ? 'sheet ' : ''}flex flex-col ${className ?? 'gap-4'}`}
+        data-state={isSheet ? 'ready' : undefined}
+      >
+        {derivesKey && obstacle && (
+          <p role="alert" className="alert alert-outline alert-warning">
+            {t(`account.${obstacle}`)}
+          </p>
+        )}
+        {count > 3 && <ErrorSummary form={form} />}
+        {props.children}
+        {props.failure ?? (form.failure && <LazyFormErrorNote error={form.failure} />)}
+        {beside ? (
+          <div className="flex flex-wrap gap-4">
+            {button}
+            {beside}
+          </div>
+        ) : (
+          button
+        )}
+        <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
+          {form.isWorking && derivesKey ? t('account.securing') : ''}
+          {form.isDone ? done : ''}
         </p>
-      )}
-      {count > 3 && <ErrorSummary form={form} />}
-      {props.children}
-      {props.failure ?? (form.failure && <LazyFormErrorNote error={form.failure} />)}
-      {beside ? (
-        <div className="flex flex-wrap gap-4">
-          {button}
-          {beside}
-        </div>
-      ) : (
-        button
-      )}
-      <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
-        {form.isWorking && derivesKey ? t('account.securing') : ''}
-        {form.isDone ? done : ''}
-      </p>
-      {props.below}
-    </form>
+        {props.below}
+      </form>
+    </FormErrors>
   )
 }

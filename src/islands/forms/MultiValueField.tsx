@@ -1,6 +1,8 @@
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
+import { type ClipboardEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
+import { ChosenValues, storeChosenValue } from './ChosenValues.tsx'
+import { useFieldError } from './Field.tsx'
 
 interface MultiValueFieldProps extends FieldTexts {
   name: string
@@ -13,23 +15,20 @@ interface MultiValueFieldProps extends FieldTexts {
  */
 export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
   const { t } = useTranslation()
+  const error = useFieldError(name, texts.error)
   const [values, setValues] = useState<readonly string[]>(initial)
   const [news, setNews] = useState('')
   const store = useRef<HTMLTextAreaElement>(null)
   const input = useRef<HTMLInputElement>(null)
-  const list = useRef<HTMLUListElement>(null)
+  const box = useRef<HTMLDivElement>(null)
 
-  // the hidden field also gets a value that is typed but not added yet
-  const write = (next: readonly string[]) => {
-    if (store.current)
-      store.current.value = [...next, ...entriesOf(input.current?.value)].join('\n')
-  }
+  // with a value that is typed but not added yet
+  const linesOf = (next: readonly string[]) =>
+    [...next, ...entriesOf(input.current?.value)].join('\n')
   const change = (next: readonly string[], said: string) => {
     setValues(next)
     setNews(said)
-    write(next)
-    // as typing does, so that the form checks the field again
-    store.current?.dispatchEvent(new Event('input', { bubbles: true }))
+    storeChosenValue(store.current, linesOf(next))
   }
   const add = (text: string) => {
     const added = entriesOf(text).filter(entry => !values.includes(entry))
@@ -37,15 +36,11 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
     if (added.length > 0)
       change([...values, ...added], t('forms.several.added', { value: added.join(', ') }))
   }
-  const remove = (value: string) => {
-    const at = values.indexOf(value)
-    change(
-      values.filter(each => each !== value),
-      t('forms.several.removed', { value })
-    )
+  const remove = (at: number) => {
+    change(values.toSpliced(at, 1), t('forms.several.removed', { value: values[at] ?? '' }))
     // the button that was pressed disappears
     setTimeout(() => {
-      const buttons = list.current?.querySelectorAll('button') ?? []
+      const buttons = box.current?.querySelectorAll<HTMLElement>('li button') ?? []
       const next = buttons[Math.min(at, buttons.length - 1)] ?? input.current
       next?.focus()
     })
@@ -63,62 +58,37 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
     add(pasted)
   }
 
-  // the form fills in a draft through the hidden field, and a reset empties the field
-  useEffect(() => {
-    const { current } = store
-    const follow = () => {
-      if (current && input.current?.value === '') setValues(entriesOf(current.value))
-    }
-    const empty = () => setValues([])
-    current?.addEventListener('input', follow)
-    current?.form?.addEventListener('reset', empty)
-    return () => {
-      current?.removeEventListener('input', follow)
-      current?.form?.removeEventListener('reset', empty)
-    }
-  }, [])
-
   return (
     <FieldFrame
       {...texts}
+      error={error}
       control={props => (
-        <>
-          {values.length > 0 && (
-            <ul ref={list} className="flex flex-wrap gap-2">
-              {values.map(value => (
-                <li key={value} className="badge badge-outline h-auto min-h-8 wrap-anywhere">
-                  {value}
-                  <button
-                    type="button"
-                    className="min-h-6 min-w-6 cursor-pointer"
-                    aria-label={t('forms.several.remove', { value })}
-                    onClick={() => remove(value)}
-                  >
-                    ×
-                  </button>
-                </li>
-              ))}
-            </ul>
-          )}
-          {/* no input, which would drop the line breaks */}
-          <textarea ref={store} name={name} hidden defaultValue={initial.join('\n')} />
+        <div ref={box} className="contents">
+          <ChosenValues
+            {...{ name, store, values, news }}
+            initial={initial.join('\n')}
+            removeLabel={value => t('forms.several.remove', { value })}
+            onRemove={remove}
+            onStored={value => {
+              if (value === '' || input.current?.value === '') setValues(entriesOf(value))
+            }}
+          />
           <input
             {...props}
             ref={input}
             data-for={name}
-            className={`input w-full ${texts.error ? 'border-error' : ''}`}
+            className={`input w-full ${error ? 'border-error' : ''}`}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
             onKeyDown={takeKey}
             onPaste={takePaste}
-            onInput={() => write(values)}
+            onInput={() => {
+              if (store.current) store.current.value = linesOf(values)
+            }}
             onBlur={event => add(event.currentTarget.value)}
           />
-          <p role="status" className="sr-only">
-            {news}
-          </p>
-        </>
+        </div>
       )}
     />
   )

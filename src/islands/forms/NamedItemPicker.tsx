@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Combobox } from './Combobox.tsx'
+import { useFieldError } from './Field.tsx'
 
 export interface NamedItem {
   id: string
@@ -13,7 +14,7 @@ interface NamedItemPickerProps {
   name: string
   label: string
   hint: string
-  error: string | undefined
+  error?: string | undefined
   preset?: NamedItem | undefined
   find: (text: string) => Promise<readonly NamedItem[]>
   /** Content above the search until an item is chosen. */
@@ -21,9 +22,10 @@ interface NamedItemPickerProps {
 }
 
 export function NamedItemPicker(props: NamedItemPickerProps) {
-  const { legend, name, label, hint, error, preset, find, children } = props
+  const { legend, name, label, hint, preset, find, children } = props
   const [chosen, setChosen] = useState<NamedItem>()
   const item = chosen ?? preset
+  const error = useFieldError(name, props.error)
   return (
     <fieldset className="flex flex-col gap-1.5">
       <legend className="label-text mb-1.5">{legend}</legend>

@@ -1,15 +1,10 @@
 import type { PasswordOwner } from '../../stores/accounts/password-strength.ts'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import type { AccountFieldProps } from './AccountFields.tsx'
-import { fieldErrorText } from './account-form.ts'
+import { Field } from './Field.tsx'
 import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
-export function UsernameField({
-  form,
-  initial
-}: AccountFieldProps & { initial?: string | undefined }) {
+export function UsernameField({ initial }: { initial?: string | undefined }) {
   const { t } = useTranslation()
   return (
     <Field
@@ -19,31 +14,16 @@ export function UsernameField({
       autoComplete="name"
       spellCheck={false}
       hint={t('account.usernameHint')}
-      error={fieldErrorText(form.errors, 'username', t)}
     />
   )
 }
 
-interface NewPasswordFieldsProps extends AccountFieldProps {
-  owner: () => PasswordOwner
-}
-
-export function NewPasswordFields({ form, owner }: NewPasswordFieldsProps) {
+export function NewPasswordFields({ owner }: { owner: () => PasswordOwner }) {
   const { t } = useTranslation()
   return (
     <>
-      <NewPasswordField
-        label={t('account.password')}
-        name="password"
-        owner={owner}
-        error={fieldErrorText(form.errors, 'password', t)}
-      />
-      <PasswordField
-        label={t('account.repeat')}
-        name="repeat"
-        autoComplete="new-password"
-        error={fieldErrorText(form.errors, 'repeat', t)}
-      />
+      <NewPasswordField label={t('account.password')} name="password" owner={owner} />
+      <PasswordField label={t('account.repeat')} name="repeat" autoComplete="new-password" />
       <p className="font-serif text-lg">{t('account.stays')}</p>
     </>
   )

@@ -10,12 +10,11 @@ import { PasswordField } from './PasswordField.tsx'
 interface NewPasswordFieldProps {
   label: string
   name: string
-  error?: string | undefined
   /** A password that contains e-mail, name or company counts as weak. Called at each keystroke. */
   owner: () => PasswordOwner
 }
 
-export function NewPasswordField({ label, name, error, owner }: NewPasswordFieldProps) {
+export function NewPasswordField({ label, name, owner }: NewPasswordFieldProps) {
   const { t } = useTranslation()
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<PasswordStrength>()
@@ -59,7 +58,6 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
       name={name}
       autoComplete="new-password"
       hint={t('account.passwordHint', { limit: 12 })}
-      error={error}
       onFocus={() => void judge()}
       onInput={() => void judge()}
     >

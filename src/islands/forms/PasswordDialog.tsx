@@ -4,7 +4,6 @@ import { required } from '../../core/input/validators.ts'
 import { confirmPassword } from '../../stores/confirmation.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { fieldErrorText } from './account-form.ts'
 import { Form } from './Form.tsx'
 import { HiddenEmailField, PasswordField } from './PasswordField.tsx'
 import { useForm } from './use-form.ts'
@@ -64,7 +63,6 @@ export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => v
           label={t('account.password')}
           name="confirmedPassword"
           autoComplete="current-password"
-          error={fieldErrorText(form.errors, 'confirmedPassword', t)}
         />
       </Form>
     </dialog>

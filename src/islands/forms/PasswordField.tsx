@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from 'react'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
+import { Field } from './Field.tsx'
 
 interface PasswordFieldProps {
   label: string

@@ -4,7 +4,7 @@ import { Section } from '../kit/Section.tsx'
 import { type DifferenceFormatters, EditConflict } from './EditConflict.tsx'
 import { InPlaceEditor, InPlaceForm } from './InPlaceEditor.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
-import { type FormOptions, type FormState, type FormValues, useForm } from './use-form.ts'
+import { type FormOptions, type FormValues, useForm } from './use-form.ts'
 import { useInputCheck } from './use-input-check.ts'
 import { useVersionedSave, type VersionedSaveOptions } from './use-versioned-save.ts'
 
@@ -22,7 +22,7 @@ interface SettingsSectionProps<Item>
   shown: ReactNode
   className: string
   /** `was` is the item as it was when the form was opened. */
-  fields: (form: FormState, was: Item) => ReactNode
+  fields: (was: Item) => ReactNode
   read: (values: FormValues, was: Item) => Partial<Item>
   children?: ReactNode
 }
@@ -75,7 +75,7 @@ function SettingsForm<Item extends { id: string }>(props: SettingsFormProps<Item
   return (
     <>
       <InPlaceForm {...{ form, className, close }} submit={words('save')} cancel={words('cancel')}>
-        {fields(form, was)}
+        {fields(was)}
       </InPlaceForm>
       <UnsavedGuard form={form} />
     </>

@@ -1,8 +1,6 @@
 import { useEffect, useState } from 'react'
-import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { usernameFault } from '../../core/input/username.ts'
 import { email, firstFaultOf, required, type Validator } from '../../core/input/validators.ts'
-import type { Translate } from '../../i18n/index.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { showMessage } from '../kit/show-message.ts'
 
@@ -32,16 +30,6 @@ export function prefillFromQuery(form: HTMLFormElement | null, names: readonly s
 export const emailRule = firstFaultOf(required, email)
 
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
-
-export function fieldErrorText(
-  errors: FieldErrors,
-  name: string,
-  t: Translate
-): string | undefined {
-  const error = errors[name]
-  if (!error) return undefined
-  return t(`fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
-}
 
 /**
  * Opens the page that follows a sign-in, in place of the form, so that Back does not lead to it.

@@ -1,9 +1,7 @@
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createGroup } from '../../stores/admin/groups.ts'
 import { navigate } from '../../stores/navigation.ts'
-import { Form } from '../forms/Form.tsx'
-import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
-import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
+import { CreateForm } from '../forms/CreateForm.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { pageHref } from '../kit/page-href.ts'
@@ -34,17 +32,13 @@ export const CreateGroup = withTranslation(function CreateGroup() {
     }
   })
   return (
-    <>
-      <Form form={form} submit={t('groups.create')} isSheet className="max-w-2xl gap-6">
-        <GroupFields form={form} />
-        <fieldset>
-          <legend className="section-title mb-2">{t('groups.limits')}</legend>
-          <p className="mb-4 text-ink-soft">{t('groups.limitsNote')}</p>
-          <LimitFields form={form} limits={unlimited} usage={undefined} />
-        </fieldset>
-      </Form>
-      <UnsavedGuard form={form} />
-      <PasswordPrompt />
-    </>
+    <CreateForm form={form} submit={t('groups.create')}>
+      <GroupFields />
+      <fieldset>
+        <legend className="section-title mb-2">{t('groups.limits')}</legend>
+        <p className="mb-4 text-ink-soft">{t('groups.limitsNote')}</p>
+        <LimitFields limits={unlimited} usage={undefined} />
+      </fieldset>
+    </CreateForm>
   )
 })

@@ -1,19 +1,25 @@
 import { useStore } from '@nanostores/react'
+import type { Group } from '../../contract/groups.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $group,
   $groupCategories,
+  addCategoryToGroup,
   deleteGroup,
+  loadGroupCategories,
   openGroup,
-  reloadGroup
+  reloadGroup,
+  removeCategoryFromGroup
 } from '../../stores/admin/groups.ts'
+import { findCategories } from '../../stores/admin/item-search.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DeleteItem } from '../details/DeleteItem.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
+import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
-import { GroupCategories } from './GroupCategories.tsx'
 import { GroupMembers } from './GroupMembers.tsx'
 import { GroupSettings } from './GroupSettings.tsx'
 
@@ -51,3 +57,29 @@ export const GroupDetail = withTranslation(function GroupDetail() {
     </DetailFrame>
   )
 })
+
+function GroupCategories({ group: { id } }: { group: Group }) {
+  const { locale, t } = useTranslation()
+  const part = useStore($groupCategories, { ssr: 'initial' })
+  return (
+    <ItemEntriesEditor
+      id="group-categories"
+      part={part}
+      words={(key, values) => t(`groups.categories.${key}`, values)}
+      none={t('groups.categories.none')}
+      nameOf={({ names }) => names[locale]}
+      find={findCategories}
+      load={after => loadGroupCategories(id, after)}
+      add={category => addCategoryToGroup(id, category)}
+      remove={category => removeCategoryFromGroup(id, category)}
+      row={category => (
+        <a
+          className="link wrap-anywhere min-w-0 flex-1"
+          href={pageHref(locale, 'category', { company: companyIdOfPage(), category: category.id })}
+        >
+          {category.names[locale]}
+        </a>
+      )}
+    />
+  )
+}

@@ -1,18 +1,16 @@
 import type { Group } from '../../contract/groups.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
-import { CheckBoxes } from '../forms/CheckBoxes.tsx'
-import type { FormState, FormValues } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
+import { CheckBoxes } from '../forms/ChoiceFields.tsx'
+import { Field } from '../forms/Field.tsx'
+import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 const features = ['deposit'] as const satisfies Group['features']
 
 interface GroupFieldsProps {
-  form: Pick<FormState, 'errors'>
   group?: Pick<Group, 'name' | 'features'>
 }
 
-export function GroupFields({ form, group }: GroupFieldsProps) {
+export function GroupFields({ group }: GroupFieldsProps) {
   const { t } = useTranslation()
   return (
     <>
@@ -22,14 +20,12 @@ export function GroupFields({ form, group }: GroupFieldsProps) {
         autoComplete="off"
         initial={group?.name}
         hint={t('groups.nameHint')}
-        error={fieldErrorText(form.errors, 'name', t)}
       />
       <CheckBoxes
         label={t('groups.features')}
         name="features"
         options={features.map(value => ({ value, label: t(`groups.featureNames.${value}`) }))}
         initial={group?.features ?? features}
-        error={fieldErrorText(form.errors, 'features', t)}
       />
     </>
   )

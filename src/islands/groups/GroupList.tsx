@@ -11,8 +11,7 @@ import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddressCodec } from '../lists/list-address.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { useListScreen } from '../lists/use-list-screen.ts'
-import { useListView } from '../lists/use-list-view.ts'
-import { ViewMenu } from '../lists/ViewMenu.tsx'
+import { useListView, ViewMenu } from '../lists/ViewMenu.tsx'
 
 const addresses = createListAddressCodec({ sorts: groupSortKeys })
 

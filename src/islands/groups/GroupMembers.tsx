@@ -18,7 +18,6 @@ import {
 } from '../../stores/admin/groups.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
 import { ItemEntriesEditor } from '../details/ItemEntriesEditor.tsx'
-import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -26,6 +25,7 @@ import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { SearchBox } from '../lists/FilterFields.tsx'
+import { RefusalList } from '../lists/RefusalList.tsx'
 
 interface GroupProps {
   group: Group
@@ -116,7 +116,6 @@ function AddSeveral({ group }: GroupProps) {
             label={t('groups.members.emails')}
             name="emails"
             hint={t('groups.members.emailsHint')}
-            error={fieldErrorText(form.errors, 'emails', t)}
           />
           {done && (
             <p role="status" className="tabular text-ink-soft">
@@ -138,16 +137,14 @@ function Additions({ additions }: { additions: MemberAdditionResult[] | undefine
   return (
     <div role="status" className="flex flex-col gap-2">
       {refused.length > 0 && (
-        <div className="alert alert-error alert-outline flex flex-col items-start gap-1">
-          <p>{t('groups.members.refusedCount', { count: refused.length })}</p>
-          <ul className="list-disc ps-5">
-            {refused.map(({ email, error }) => (
-              <li key={email} className="wrap-anywhere">
-                {email} – {error && refusalOf(error, t)}
-              </li>
-            ))}
-          </ul>
-        </div>
+        <RefusalList
+          title={t('groups.members.refusedCount', { count: refused.length })}
+          refused={refused.map(({ email, error }) => ({
+            id: email,
+            name: email,
+            reason: error && refusalOf(error, t)
+          }))}
+        />
       )}
       <p>{t('groups.members.addedCount', { count: additions.length - refused.length })}</p>
     </div>

@@ -13,7 +13,7 @@ import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { LimitEditor } from '../limits/LimitEditor.tsx'
-import { describeRequestLimit, describeStorageLimit } from '../limits/limit-words.ts'
+import { describeRequestLimit, describeStorageLimit } from '../limits/LimitFields.tsx'
 import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 interface GroupProps {
@@ -43,7 +43,7 @@ export function GroupSettings({ group }: GroupProps) {
         words={key => t(`groups.${key}`)}
         shown={<Shown group={group} />}
         className="max-w-md gap-4"
-        fields={(form, was) => <GroupFields form={form} group={was} />}
+        fields={was => <GroupFields group={was} />}
         read={groupFromForm}
       >
         {!group.is_default && <MakeDefault group={group} />}

@@ -1,9 +1,8 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { $streamConnectionState } from '../../stores/history/requests.ts'
 import { formatTimeOfDay } from '../kit/time.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { useOnline } from './use-online.ts'
 
 // hidden while the device is offline, because a banner says so
 export function LiveUpdateNote({ now }: { now: number | undefined }) {
@@ -41,4 +40,21 @@ function useLastTime(holds: boolean, now: number | undefined): number | undefine
     if (holds) setTime(now)
   }, [holds, now])
   return time
+}
+
+function useOnline(): boolean {
+  return useSyncExternalStore(
+    listenOnline,
+    () => navigator.onLine,
+    () => true
+  )
+}
+
+function listenOnline(tell: () => void): () => void {
+  addEventListener('online', tell)
+  addEventListener('offline', tell)
+  return () => {
+    removeEventListener('online', tell)
+    removeEventListener('offline', tell)
+  }
 }

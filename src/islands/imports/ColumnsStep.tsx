@@ -8,12 +8,11 @@ import {
 } from '../../stores/imports/import-file.ts'
 import { createImportFromChosenFile } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { FieldFrame } from '../kit/Field.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { clip } from './clip.ts'
-import { columnLetters } from './column-letters.ts'
+import { clip, columnLetters } from './FileFormatStep.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 interface ColumnsStepProps extends ImportWizardProps {
@@ -58,33 +57,19 @@ export function ColumnsStep(props: ColumnsStepProps) {
             column === undefined ? '' : (exampleValues[joins?.field ?? name] ?? '').trim()
           const isMissing = missing.some(each => each.name === name)
           return (
-            <FieldFrame
+            <SelectField
               key={name}
               label={labels[name] ?? name}
               hint={
                 value ? t('imports.wizard.columns.example', { value: clip(value) }) : hints[name]
               }
               error={isMissing ? t('imports.wizard.columns.required') : undefined}
-              control={described => (
-                <select
-                  {...described}
-                  className={`select w-full ${isMissing ? 'border-error' : ''}`}
-                  value={column ?? ''}
-                  onChange={({ currentTarget }) =>
-                    setFieldColumn(
-                      name,
-                      currentTarget.value === '' ? undefined : Number(currentTarget.value)
-                    )
-                  }
-                >
-                  <option value="">{t('imports.wizard.columns.none')}</option>
-                  {names.map((heading, at) => (
-                    <option key={columnLetters(at)} value={at}>
-                      {heading}
-                    </option>
-                  ))}
-                </select>
-              )}
+              value={String(column ?? '')}
+              onChange={at => setFieldColumn(name, at === '' ? undefined : Number(at))}
+              options={[
+                { value: '', label: t('imports.wizard.columns.none') },
+                ...names.map((heading, at) => ({ value: String(at), label: heading }))
+              ]}
             />
           )
         })}

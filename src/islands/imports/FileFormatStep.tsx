@@ -11,12 +11,10 @@ import {
   type OpenedFile
 } from '../../stores/imports/import-file.ts'
 import type { ImportKind } from '../../stores/imports/import-kinds.ts'
-import { FieldFrame } from '../kit/Field.tsx'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { clip } from './clip.ts'
-import { columnLetters } from './column-letters.ts'
 
 interface FileFormatStepProps {
   kind: ImportKind
@@ -61,63 +59,43 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
         </p>
       </div>
       <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-        <FieldFrame
+        <SelectField
           label={t('imports.wizard.read.delimiter')}
-          control={props => (
-            <select
-              {...props}
-              className="select w-full"
-              value={dialect.delimiter}
-              onChange={event => change({ delimiter: event.currentTarget.value })}
-            >
-              {delimiters.map(each => (
-                <option key={each} value={each}>
-                  {t(`imports.wizard.read.delimiters.${delimiterNames[each]}`)}
-                </option>
-              ))}
-              {!isKnownDelimiter && <option value={dialect.delimiter}>{dialect.delimiter}</option>}
-            </select>
-          )}
+          value={dialect.delimiter}
+          onChange={delimiter => change({ delimiter })}
+          options={[
+            ...delimiters.map(value => ({
+              value,
+              label: t(`imports.wizard.read.delimiters.${delimiterNames[value]}`)
+            })),
+            ...(isKnownDelimiter ? [] : [{ value: dialect.delimiter, label: dialect.delimiter }])
+          ]}
         />
-        <FieldFrame
+        <SelectField
           label={t('imports.wizard.read.encoding')}
-          control={props => (
-            <select
-              {...props}
-              className="select w-full"
-              value={dialect.encoding}
-              // as: the values of the options below
-              onChange={event => change({ encoding: event.currentTarget.value as Encoding })}
-            >
-              {encodings.map(each => (
-                <option key={each} value={each}>
-                  {plainEncodings[each] ??
-                    t(`imports.wizard.read.encodings.${each as 'macintosh'}`)}
-                </option>
-              ))}
-            </select>
-          )}
+          value={dialect.encoding}
+          // as: the values of the options below
+          onChange={value => change({ encoding: value as Encoding })}
+          options={encodings.map(value => ({
+            value,
+            label:
+              plainEncodings[value] ?? t(`imports.wizard.read.encodings.${value as 'macintosh'}`)
+          }))}
         />
       </div>
-      <FieldFrame
+      <SelectField
         label={t('imports.wizard.read.header')}
-        control={props => (
-          <select
-            {...props}
-            className="select w-full"
-            value={dialect.hasHeader ? dialect.firstRow : ''}
-            onChange={({ currentTarget: { value } }) =>
-              change({ hasHeader: value !== '', firstRow: value === '' ? 1 : Number(value) })
-            }
-          >
-            <option value="">{t('imports.wizard.read.noHeader')}</option>
-            {file.headingRows.map(({ row, cells }) => (
-              <option key={row} value={row}>
-                {t('imports.wizard.read.headerRow', { row, cells: clip(cells.join(' · '), 20) })}
-              </option>
-            ))}
-          </select>
-        )}
+        value={dialect.hasHeader ? String(dialect.firstRow) : ''}
+        onChange={value =>
+          change({ hasHeader: value !== '', firstRow: value === '' ? 1 : Number(value) })
+        }
+        options={[
+          { value: '', label: t('imports.wizard.read.noHeader') },
+          ...file.headingRows.map(({ row, cells }) => ({
+            value: String(row),
+            label: t('imports.wizard.read.headerRow', { row, cells: clip(cells.join(' · '), 20) })
+          }))
+        ]}
       />
       <Counting rows={rows} />
       <div role="alert" className="flex flex-col gap-2 empty:hidden">
@@ -227,4 +205,14 @@ function Preview({ file }: { file: OpenedFile }) {
       </table>
     </section>
   )
+}
+
+export function clip(text: string, most = 60): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
+}
+
+/** 0 → `A`, 26 → `AA` */
+export function columnLetters(at: number): string {
+  const last = String.fromCharCode(65 + (at % 26))
+  return at < 26 ? last : columnLetters(Math.floor(at / 26) - 1) + last
 }

@@ -4,9 +4,9 @@ import { isLocale, localeNames, locales } from '../../i18n/index.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { $userImportOptions } from '../../stores/imports/user-imports.ts'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Combobox } from '../forms/Combobox.tsx'
 import { toComboboxSearch } from '../forms/NamedItemPicker.tsx'
-import { FieldFrame } from '../kit/Field.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -57,26 +57,17 @@ export function UserImportOptionsForm() {
         </ul>
       </div>
       <div className="flex flex-col gap-4">
-        <FieldFrame
+        <SelectField
           label={t('imports.users.options.locale')}
           hint={t('imports.users.options.localeHint')}
-          control={props => (
-            <select
-              {...props}
-              className="select w-full"
-              value={locale ?? ''}
-              onChange={({ currentTarget: { value } }) =>
-                $userImportOptions.set({ ...options, locale: isLocale(value) ? value : undefined })
-              }
-            >
-              <option value="">{t('imports.users.options.localeNone')}</option>
-              {locales.map(each => (
-                <option key={each} value={each}>
-                  {localeNames[each]}
-                </option>
-              ))}
-            </select>
-          )}
+          value={locale ?? ''}
+          onChange={value =>
+            $userImportOptions.set({ ...options, locale: isLocale(value) ? value : undefined })
+          }
+          options={[
+            { value: '', label: t('imports.users.options.localeNone') },
+            ...locales.map(value => ({ value, label: localeNames[value] }))
+          ]}
         />
         {!hasMailServer && (
           <p className="alert alert-warning alert-outline text-base-content">

@@ -1,7 +1,6 @@
-import { useStore } from '@nanostores/react'
 import type { Import } from '../../contract/imports.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { userImportKind } from '../../stores/imports/user-imports.ts'
-import { $route } from '../../stores/routes.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinksDownload.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
@@ -19,7 +18,6 @@ const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A;
 
 export function UserImportWizard() {
   const { locale, t } = useTranslation()
-  const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const hasMailServer = useHasMailServer()
   const undoQuestion = ({ result, counts }: Import) => {
     const { created, changed } = result ?? {
@@ -48,7 +46,7 @@ export function UserImportWizard() {
       .map(name => t(`imports.users.counts.${name}`, { count: counts[name] }))
     return parts.join(', ') || t(`imports.users.counts.${none}`)
   }
-  const people = pageHref(locale, 'users', { company: params['company'] ?? '' })
+  const people = pageHref(locale, 'users', { company: companyIdOfPage() })
   return (
     <ImportWizard
       kind={userImportKind}

@@ -1,14 +1,21 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
 import type { GroupUsage } from '../../contract/groups.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
+import { FormErrors } from '../forms/Field.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useRestoreFocus } from '../kit/use-restore-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { type GroupLimits, LimitFields, limitsFromForm, useLimitChecks } from './LimitFields.tsx'
-import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
+import {
+  describeRequestLimit,
+  describeStorageLimit,
+  type GroupLimits,
+  LimitFields,
+  limitsFromForm,
+  useLimitChecks
+} from './LimitFields.tsx'
 
 interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
@@ -147,7 +154,9 @@ function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
         aria-label={t('limits.title')}
         onKeyDown={leave}
       >
-        <LimitFields {...{ form, usage }} limits={was} />
+        <FormErrors value={form.errors}>
+          <LimitFields usage={usage} limits={was} />
+        </FormErrors>
         <div className="flex flex-wrap gap-3">
           <button type="submit" className="btn btn-primary">
             {t('limits.save')}

@@ -1,4 +1,4 @@
-import { type SyntheticEvent, useRef, useState } from 'react'
+import { type SyntheticEvent, useContext, useRef, useState } from 'react'
 import type { GroupUsage } from '../../contract/groups.ts'
 import type { FieldErrors } from '../../contract/kit/errors.ts'
 import {
@@ -10,11 +10,10 @@ import {
 } from '../../core/input/limit-input.ts'
 import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-period.ts'
 import { formatBytes, formatDateTime } from '../../core/text/format.ts'
-import { type Locale, languageTag } from '../../i18n/index.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
-import { SelectField } from '../forms/SelectField.tsx'
-import type { FormState, FormValues } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
+import { Field, FormErrors } from '../forms/Field.tsx'
+import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /** `null` means unlimited. `max_storage` is in bytes. */
@@ -25,7 +24,6 @@ export interface GroupLimits {
 }
 
 interface LimitFieldsProps {
-  form: Pick<FormState, 'errors'>
   limits: GroupLimits
   usage: GroupUsage | undefined
 }
@@ -36,8 +34,9 @@ type LimitName = 'max_requests' | 'max_storage'
  * Must be in a form with `useLimitChecks()`. The page must pass the translations `fields` and
  * `limits`.
  */
-export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
+export function LimitFields({ limits, usage }: LimitFieldsProps) {
   const { locale, t } = useTranslation()
+  const errors = useContext(FormErrors)
   const [period, setPeriod] = useState(limits.max_requests_interval)
   const [typed, setTyped] = useState<Record<LimitName, string>>({
     max_requests: formatRequestLimitInput(limits.max_requests, locale),
@@ -75,7 +74,7 @@ export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
   const hintOf = (name: LimitName): string | undefined => {
     const { limit, problem } = parse(name, typed[name])
     if (problem === 'numeric')
-      return form.errors[name] ? undefined : t('fields.no_limit', { limit: typed[name].trim() })
+      return errors[name] ? undefined : t('fields.no_limit', { limit: typed[name].trim() })
     if (limit === null) return problem ? undefined : t('limits.none')
     return belowUsage(name, limit) ?? t('limits.empty')
   }
@@ -84,8 +83,7 @@ export function LimitFields({ form, limits, usage }: LimitFieldsProps) {
     onInput: follow,
     onBlur: rewrite,
     initial: typed[name],
-    hint: hintOf(name),
-    error: fieldErrorText(form.errors, name, t)
+    hint: hintOf(name)
   })
 
   return (
@@ -154,4 +152,23 @@ function parseLimit(name: LimitName, text = '', locale: Locale): TypedLimit {
 
 function periodOf(value: string | undefined): LimitPeriodLength {
   return limitPeriodLengths.find(each => each === value) ?? null
+}
+
+/** `7 documents per day`, « 7 documents par jour » */
+export function describeRequestLimit(
+  limits: Pick<GroupLimits, 'max_requests' | 'max_requests_interval'>,
+  t: Translate
+): string {
+  const { max_requests, max_requests_interval } = limits
+  if (max_requests === null) return t('limits.unlimited')
+  return t(`limits.of.${max_requests_interval ?? 'total'}`, { count: max_requests })
+}
+
+/** `2.5 GB`, « 2,5 Go » */
+export function describeStorageLimit(
+  max_storage: number | null,
+  locale: Locale,
+  t: Translate
+): string {
+  return max_storage === null ? t('limits.unlimited') : formatBytes(max_storage, locale)
 }

@@ -3,6 +3,7 @@ import type { BulkRunState } from '../../stores/lists/bulk-run.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
+import { RefusalList } from './RefusalList.tsx'
 
 interface BulkRunPanelProps<Change> {
   run: BulkRunState<Change>
@@ -135,16 +136,15 @@ function Refusals<Change>({ run, namesOf }: Pick<BulkRunPanelProps<Change>, 'run
   }, [refused])
   const rest = refused.length - mostListed
   return (
-    <div className="alert alert-error alert-outline flex flex-col items-start gap-1">
-      <p>{t('lists.bulk.refused', { count: refused.length })}</p>
-      <ul className="list-disc ps-5">
-        {refused.slice(0, mostListed).map(({ id, code }) => (
-          <li key={id} className="wrap-anywhere">
-            {names?.get(id) ?? id} – {t(`errors.${code}`)}
-          </li>
-        ))}
-      </ul>
+    <RefusalList
+      title={t('lists.bulk.refused', { count: refused.length })}
+      refused={refused.slice(0, mostListed).map(({ id, code }) => ({
+        id,
+        name: names?.get(id) ?? id,
+        reason: t(`errors.${code}`)
+      }))}
+    >
       {rest > 0 && <p>{t('lists.bulk.moreRefused', { count: rest })}</p>}
-    </div>
+    </RefusalList>
   )
 }

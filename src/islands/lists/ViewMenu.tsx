@@ -1,8 +1,8 @@
-import { useId } from 'react'
+import { useEffect, useId, useState } from 'react'
+import { defaultListView, loadListView, storeListView } from '../../stores/lists/list-views.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import type { TableColumn } from './DataTable.tsx'
 import { Popup } from './Popup.tsx'
-import type { ListViewState } from './use-list-view.ts'
 
 interface ViewMenuProps<Row> {
   columns: readonly TableColumn<Row>[]
@@ -59,3 +59,30 @@ export function ViewMenu<Row>({ columns, view }: ViewMenuProps<Row>) {
     </Popup>
   )
 }
+
+const wide = '(width >= 1280px)'
+
+/** The browser stores the view under the name of the list. */
+export function useListView<Row>(list: string, columns: readonly TableColumn<Row>[]) {
+  const [view, setView] = useState(defaultListView)
+  const [isWide, setWide] = useState(true)
+  useEffect(() => setView(loadListView(list)), [list])
+  useEffect(() => {
+    const query = matchMedia(wide)
+    const follow = () => setWide(query.matches)
+    follow()
+    query.addEventListener('change', follow)
+    return () => query.removeEventListener('change', follow)
+  }, [])
+
+  const isShown = ({ id, isSecondary }: TableColumn<Row>, at: number) =>
+    at === 0 || (view.columns[id] ?? (!isSecondary || isWide))
+  const change = (changes: Partial<typeof view>) => {
+    const next = { ...view, ...changes }
+    setView(next)
+    storeListView(list, next)
+  }
+  return { density: view.density, shown: columns.filter(isShown), view, change }
+}
+
+export type ListViewState<Row> = ReturnType<typeof useListView<Row>>

@@ -39,9 +39,8 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
   return (
     <Form form={form} submit={submit} derivesKey>
       <HiddenEmailField email={email} />
-      {asksForName && <UsernameField form={form} initial={props.username} />}
+      {asksForName && <UsernameField initial={props.username} />}
       <NewPasswordFields
-        form={form}
         owner={() => ({ email, username: form.read()['username'] ?? '', company })}
       />
       {props.keepsKeys && (

@@ -65,7 +65,7 @@ function Ask({ note, email: known }: AskProps) {
   return (
     <Form form={form} submit={t('links.reset.submit')} isSheet>
       <p role="status">{note}</p>
-      <EmailField form={form} use="username" initial={typed} />
+      <EmailField use="username" initial={typed} />
     </Form>
   )
 }

@@ -1,10 +1,14 @@
 import { useStore } from '@nanostores/react'
-import { $user } from '../../stores/signed-in-user.ts'
+import type { OwnAccount } from '../../contract/users.ts'
+import { $user, changeUsername } from '../../stores/signed-in-user.ts'
+import { usernameRule } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
+import { Form } from '../forms/Form.tsx'
+import { useForm } from '../forms/use-form.ts'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { Preferences } from './Preferences.tsx'
-import { ProfileForm } from './ProfileForm.tsx'
 
 // not needed until the signed-in person is known
 const UsageMeters = lazyComponent(async () => (await import('./UsageMeters.tsx')).UsageMeters)
@@ -26,3 +30,32 @@ export const AccountScreen = withTranslation(function AccountScreen() {
     </div>
   )
 })
+
+function ProfileForm({ user }: { user: OwnAccount }) {
+  const { t } = useTranslation()
+  const form = useForm({
+    what: 'Changing the name failed',
+    rules: { username: usernameRule },
+    send: ({ username = '' }) => changeUsername(username)
+  })
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="profile">
+      <div>
+        <h2 id="profile" className="section-title">
+          {t('me.profile')}
+        </h2>
+        <p className="meta break-all">{user.email}</p>
+      </div>
+      <Form form={form} submit={t('me.save')} look="btn-outline self-start" done={t('me.saved')}>
+        <Field
+          label={t('account.username')}
+          name="username"
+          autoComplete="nickname"
+          spellCheck={false}
+          initial={user.username}
+          hint={t('account.usernameHint')}
+        />
+      </Form>
+    </section>
+  )
+}

@@ -3,7 +3,6 @@ import { not, required, sameAs } from '../../core/input/validators.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadApiKeys } from '../../stores/accounts/api-keys.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
@@ -39,20 +38,9 @@ export function ChangePassword({ user }: { user: OwnAccount }) {
           label={t('me.password.present')}
           name="password"
           autoComplete="current-password"
-          error={fieldErrorText(form.errors, 'password', t)}
         />
-        <NewPasswordField
-          label={t('me.password.next')}
-          name="next"
-          owner={() => owner}
-          error={fieldErrorText(form.errors, 'next', t)}
-        />
-        <PasswordField
-          label={t('me.password.repeat')}
-          name="repeat"
-          autoComplete="new-password"
-          error={fieldErrorText(form.errors, 'repeat', t)}
-        />
+        <NewPasswordField label={t('me.password.next')} name="next" owner={() => owner} />
+        <PasswordField label={t('me.password.repeat')} name="repeat" autoComplete="new-password" />
         <label className="flex min-h-8 items-center gap-3">
           <input type="checkbox" name="keepsKeys" value="yes" className="checkbox" />
           {t('me.password.keepKeys')}

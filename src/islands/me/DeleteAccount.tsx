@@ -3,11 +3,10 @@ import type { OwnAccount } from '../../contract/users.ts'
 import { required, type Validator } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { deleteOwnAccount } from '../../stores/accounts/account-changes.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -68,7 +67,6 @@ function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
         label={t('account.password')}
         name="deletePassword"
         autoComplete="current-password"
-        error={fieldErrorText(form.errors, 'deletePassword', t)}
       />
       {isLastAdministrator && (
         <>
@@ -80,7 +78,6 @@ function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
             name="company"
             autoComplete="off"
             spellCheck={false}
-            error={fieldErrorText(form.errors, 'company', t)}
           />
         </>
       )}

@@ -1,12 +1,12 @@
 import { requiredIf } from '../../core/input/validators.ts'
 import { type DemoCompany, finishSetup } from '../../stores/accounts/setup.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldErrorText, usernameRule } from '../forms/account-form.ts'
+import { emailRule, usernameRule } from '../forms/account-form.ts'
+import { Field } from '../forms/Field.tsx'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { isLocalHost } from './SetupOutcome.tsx'
 
@@ -47,10 +47,9 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
       <fieldset className="flex flex-col gap-4">
         <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
         <p className="text-ink-soft">{t('setup.personText')}</p>
-        <EmailField form={form} use="email" />
-        <UsernameField form={form} />
+        <EmailField use="email" />
+        <UsernameField />
         <NewPasswordFields
-          form={form}
           owner={() => {
             const { email = '', username = '', company: name = '' } = form.read()
             return { email, username, company: name }
@@ -66,7 +65,6 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
           spellCheck={false}
           hint={t('setup.companyHint')}
           initial={company}
-          error={fieldErrorText(form.errors, 'company', t)}
         />
         <Address />
       </fieldset>
@@ -79,7 +77,6 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
           spellCheck={false}
           autoComplete="off"
           hint={t('setup.codeHint')}
-          error={fieldErrorText(form.errors, 'code', t)}
         />
       )}
     </Form>

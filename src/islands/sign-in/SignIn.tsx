@@ -2,18 +2,12 @@ import { useEffect, useState } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { EmailField, SignInOrUpLink } from '../forms/AccountFields.tsx'
-import {
-  continueAfterSignIn,
-  emailRule,
-  fieldErrorText,
-  prefillFromQuery
-} from '../forms/account-form.ts'
+import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
-import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
   isSignUpOpen: boolean
@@ -76,13 +70,31 @@ export const SignIn = withTranslation(function SignIn({ isSignUpOpen, isDemo }: 
         </p>
       )}
       {isDemo && <DemoAccount />}
-      <EmailField form={form} use="username" />
+      <EmailField use="username" />
       <PasswordField
         label={t('account.password')}
         name="password"
         autoComplete="current-password"
-        error={fieldErrorText(form.errors, 'password', t)}
       />
     </Form>
   )
 })
+
+function DemoAccount() {
+  const { t } = useTranslation()
+  const [account, setAccount] = useState<{ email: string; password: string }>()
+  useEffect(() => {
+    loadCode(() => import('../../stores/accounts/accounts.ts'))
+      .then(({ findDemoAccount }) => findDemoAccount())
+      .then(setAccount, () => {}) // signing in works without it
+  }, [])
+  if (!account) return null
+  return (
+    <dl className="flex flex-col rounded-box border border-base-300 p-4 text-sm">
+      <dt className="font-medium">{t('entrance.demo')}</dt>
+      <dd className="font-mono wrap-anywhere">{account.email}</dd>
+      <dt className="mt-2">{t('account.password')}</dt>
+      <dd className="font-mono wrap-anywhere">{account.password}</dd>
+    </dl>
+  )
+}

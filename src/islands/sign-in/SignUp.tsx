@@ -76,10 +76,9 @@ function Open({ company }: { company: string }) {
         </p>
       }
     >
-      <EmailField form={form} use="email" />
-      <UsernameField form={form} />
+      <EmailField use="email" />
+      <UsernameField />
       <NewPasswordFields
-        form={form}
         owner={() => {
           const { email = '', username = '' } = form.read()
           return { email, username, company }

@@ -3,10 +3,10 @@ import { DisabledReason } from '../../contract/kit/disabled.ts'
 import type { BulkAction } from '../../contract/members.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { BulkMemberChange } from '../../stores/admin/member-list.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Combobox } from '../forms/Combobox.tsx'
+import { Field } from '../forms/Field.tsx'
 import { type NamedItem, toComboboxSearch } from '../forms/NamedItemPicker.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 type Details = Pick<BulkMemberChange, 'group' | 'reason'>

@@ -11,14 +11,12 @@ import {
 import { navigate } from '../../stores/navigation.ts'
 import { $session } from '../../stores/sessions.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldErrorText } from '../forms/account-form.ts'
-import { Form } from '../forms/Form.tsx'
-import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
-import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
+import { emailRule } from '../forms/account-form.ts'
+import { SelectField } from '../forms/ChoiceFields.tsx'
+import { CreateForm } from '../forms/CreateForm.tsx'
+import { Field } from '../forms/Field.tsx'
 import { type FormValues, useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
@@ -54,62 +52,54 @@ export const CreateUser = withTranslation(function CreateUser() {
   })
 
   return (
-    <>
-      <Form
-        form={form}
-        submit={t('invite.submit')}
-        isSheet
-        className="max-w-2xl gap-6"
-        failure={
-          form.failure?.code === 'email_taken' ? (
-            <ErrorNote error={form.failure} text={t('invite.taken')}>
-              {taken !== undefined && (
-                <a
-                  className="link"
-                  href={pathTo(taken)}
-                  // the typed values are no longer needed, so the page must not ask about them
-                  onClick={() => form.props.ref.current?.reset()}
-                >
-                  {t('invite.takenLink')}
-                </a>
-              )}
-            </ErrorNote>
-          ) : undefined
-        }
-      >
-        <p className="text-ink-soft">{t('invite.intro')}</p>
-        <EmailField form={form} use="email" />
-        <Field
-          label={t('invite.name')}
-          name="username"
-          autoComplete="off"
-          hint={t('invite.nameHint')}
-          error={fieldErrorText(form.errors, 'username', t)}
+    <CreateForm
+      form={form}
+      submit={t('invite.submit')}
+      failure={
+        form.failure?.code === 'email_taken' ? (
+          <ErrorNote error={form.failure} text={t('invite.taken')}>
+            {taken !== undefined && (
+              <a
+                className="link"
+                href={pathTo(taken)}
+                // the typed values are no longer needed, so the page must not ask about them
+                onClick={() => form.props.ref.current?.reset()}
+              >
+                {t('invite.takenLink')}
+              </a>
+            )}
+          </ErrorNote>
+        ) : undefined
+      }
+    >
+      <p className="text-ink-soft">{t('invite.intro')}</p>
+      <EmailField use="email" />
+      <Field
+        label={t('invite.name')}
+        name="username"
+        autoComplete="off"
+        hint={t('invite.nameHint')}
+      />
+      <fieldset>
+        <legend className="label-text mb-1.5">{t('invite.groups')}</legend>
+        <GroupPicker
+          hint={t('invite.groupsHint')}
+          initial={preset}
+          failure={defaultGroup.failure}
+          reload={defaultGroup.reload}
         />
-        <fieldset>
-          <legend className="label-text mb-1.5">{t('invite.groups')}</legend>
-          <GroupPicker
-            name="group_ids"
-            hint={t('invite.groupsHint')}
-            initial={preset}
-            failure={defaultGroup.failure}
-            reload={defaultGroup.reload}
-          />
-        </fieldset>
-        <SelectField
-          label={t('invite.language')}
-          name="locale"
-          initial="und"
-          hint={t('invite.languageHint')}
-          options={languages.map(value => ({
-            value,
-            label: value === 'und' ? t('invite.anyLanguage') : t(`invite.languages.${value}`)
-          }))}
-        />
-      </Form>
-      <UnsavedGuard form={form} />
-      <PasswordPrompt />
-    </>
+      </fieldset>
+      <SelectField
+        label={t('invite.language')}
+        name="locale"
+        initial="und"
+        hint={t('invite.languageHint')}
+        options={languages.map(value => ({
+          value,
+          label: value === 'und' ? t('invite.anyLanguage') : t(`invite.languages.${value}`)
+        }))}
+      />
+    </CreateForm>
   )
 })
 

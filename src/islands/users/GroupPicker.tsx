@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { NamedGroup } from '../../stores/admin/members.ts'
+import { ChosenValues, storeChosenValue } from '../forms/ChosenValues.tsx'
 import { Combobox } from '../forms/Combobox.tsx'
 import { parseNamedItem, toComboboxSearch } from '../forms/NamedItemPicker.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -9,7 +10,6 @@ import { runThenFocus } from '../kit/run-then-focus.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface GroupPickerProps {
-  name: string
   hint?: string
   except?: readonly string[]
   /** Undefined also while it is being loaded. */
@@ -19,7 +19,7 @@ interface GroupPickerProps {
 }
 
 export function GroupPicker(props: GroupPickerProps) {
-  const { name, hint, except = [], initial, failure, reload } = props
+  const { hint, except = [], initial, failure, reload } = props
   const { t } = useTranslation()
   const [chosen, setChosen] = useState<readonly NamedGroup[]>([])
   const [news, setNews] = useState('')
@@ -28,16 +28,11 @@ export function GroupPicker(props: GroupPickerProps) {
 
   const change = (next: readonly NamedGroup[], said: string) => {
     setNews(said)
-    if (!store.current) return
-    store.current.value = linesOf(next)
-    // as typing does, so that the form checks the field again
-    store.current.dispatchEvent(new Event('input', { bubbles: true }))
+    storeChosenValue(store.current, linesOf(next))
   }
-  const drop = (group: NamedGroup) => {
-    change(
-      chosen.filter(({ id }) => id !== group.id),
-      t('invite.picker.dropped', { group: group.name })
-    )
+  const drop = (at: number) => {
+    const group = chosen[at]?.name ?? ''
+    change(chosen.toSpliced(at, 1), t('invite.picker.dropped', { group }))
     // the button that was pressed is gone
     setTimeout(() => box.current?.querySelector('input')?.focus())
   }
@@ -47,18 +42,6 @@ export function GroupPicker(props: GroupPickerProps) {
     return found.filter(({ id }) => !taken.has(id))
   }
 
-  // this component and a draft write into the hidden field, and a reset empties the field
-  useEffect(() => {
-    const { current } = store
-    const follow = () => setChosen(parseGroupPickerValue(current?.value))
-    const empty = () => setChosen([])
-    current?.addEventListener('input', follow)
-    current?.form?.addEventListener('reset', empty)
-    return () => {
-      current?.removeEventListener('input', follow)
-      current?.form?.removeEventListener('reset', empty)
-    }
-  }, [])
   const preset = initial ? linesOf([initial]) : ''
   useEffect(() => {
     // what the person has chosen meanwhile stays
@@ -67,28 +50,18 @@ export function GroupPicker(props: GroupPickerProps) {
 
   return (
     <div ref={box} className="flex flex-col gap-3">
-      {chosen.length > 0 && (
-        <ul className="flex flex-wrap gap-2">
-          {chosen.map(group => (
-            <li key={group.id} className="badge badge-outline h-auto min-h-8 wrap-anywhere">
-              {group.name}
-              <button
-                type="button"
-                className="min-h-6 min-w-6 cursor-pointer"
-                aria-label={t('invite.picker.drop', { group: group.name })}
-                onClick={() => drop(group)}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
       {failure && reload && chosen.length === 0 && (
         <ErrorNote error={failure} retry={() => runThenFocus(box.current, reload)} />
       )}
-      {/* no input, which would drop the line breaks */}
-      <textarea ref={store} name={name} defaultValue={preset} hidden />
+      <ChosenValues
+        {...{ store, news }}
+        name="group_ids"
+        initial={preset}
+        values={chosen.map(group => group.name)}
+        removeLabel={group => t('invite.picker.drop', { group })}
+        onRemove={drop}
+        onStored={value => setChosen(parseGroupPickerValue(value))}
+      />
       <Combobox
         label={t('invite.picker.pick')}
         hint={hint ?? t('invite.picker.pickHint')}
@@ -97,9 +70,6 @@ export function GroupPicker(props: GroupPickerProps) {
           change([...chosen, group], t('invite.picker.picked', { group: group.name }))
         }
       />
-      <p role="status" className="sr-only">
-        {news}
-      </p>
     </div>
   )
 }

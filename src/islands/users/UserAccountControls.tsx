@@ -1,4 +1,5 @@
-import { type RefObject, useRef, useState } from 'react'
+import { useStore } from '@nanostores/react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { DisabledReason, parseDisabledReason } from '../../contract/kit/disabled.ts'
 import type { Member } from '../../contract/members.ts'
 import { required } from '../../core/input/validators.ts'
@@ -8,6 +9,7 @@ import { personName } from '../../core/text/person-name.ts'
 import { loadApiKeys } from '../../stores/accounts/api-keys.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
+  $linkToPassOn,
   deleteMember,
   disableMember,
   enableMember,
@@ -18,19 +20,18 @@ import {
 } from '../../stores/admin/members.ts'
 import { useDeletionActionOptions } from '../details/use-deletion.ts'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
+import { SelectField } from '../forms/ChoiceFields.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useUndoMessage } from '../kit/use-undo-message.ts'
-import { LinkToPassOn } from './LinkToPassOn.tsx'
 
 interface MemberProps {
   member: Member
@@ -228,8 +229,40 @@ function DisableForm({ member, close, done }: DisableFormProps) {
             label: t(`person.access.reasons.${value}`)
           }))
         ]}
-        error={fieldErrorText(form.errors, 'reason', t)}
       />
     </InPlaceForm>
+  )
+}
+
+interface LinkToPassOnProps {
+  member: Pick<Member, 'id' | 'email' | 'state'>
+}
+
+function LinkToPassOn({ member: { id, email, state } }: LinkToPassOnProps) {
+  const { locale, t } = useTranslation()
+  const known = useStore($linkToPassOn, { ssr: 'initial' })
+  const box = useRef<HTMLElement>(null)
+  const isShown = known?.id === id && (state === 'invited' || state === 'waiting')
+  const link = isShown ? known.link : undefined
+  useEffect(() => {
+    // nobody else gets the link, so it must not stay below the edge of the screen
+    if (link !== undefined) box.current?.scrollIntoView({ block: 'center' })
+  }, [link])
+  if (!isShown) return null
+  const label = t(state === 'waiting' ? 'person.link.verify' : 'person.link.invitation')
+  return (
+    <section
+      ref={box}
+      className="alert alert-info alert-outline flex flex-col items-start gap-2"
+      aria-label={label}
+    >
+      <p className="font-semibold text-base-content">{label}</p>
+      <p className="break-all font-mono text-base-content text-sm">{known.link}</p>
+      <CopyButton text={known.link} label={t('person.link.copy')} />
+      <p className="wrap-anywhere text-base-content">{t('person.link.use', { email })}</p>
+      <p className="text-base-content">
+        {t('person.link.until', { date: formatDateTime(new Date(known.until), locale) })}
+      </p>
+    </section>
   )
 }

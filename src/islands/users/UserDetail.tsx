@@ -1,14 +1,15 @@
 import { useStore } from '@nanostores/react'
+import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
-import { $member, openMember } from '../../stores/admin/members.ts'
+import { $member, deleteMember, openMember, reloadMember } from '../../stores/admin/members.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
+import { DeleteWithTypedConfirmation } from '../details/DeleteWithTypedConfirmation.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
-import { DeleteUser } from './DeleteUser.tsx'
 import { UserAccountControls } from './UserAccountControls.tsx'
 import { UserGroups } from './UserGroups.tsx'
 import { UserIdentity } from './UserIdentity.tsx'
@@ -50,3 +51,27 @@ export const UserDetail = withTranslation(function UserDetail() {
     </DetailFrame>
   )
 })
+
+interface DeleteUserProps {
+  member: Member
+  isOwn: boolean
+}
+
+function DeleteUser({ member, isOwn }: DeleteUserProps) {
+  const { t } = useTranslation()
+  const { id, email, state } = member
+  // `UserAccountControls` has the button that removes a sign-up
+  if (state === 'waiting') return null
+  return (
+    <DeleteWithTypedConfirmation
+      list="users"
+      words={(key, values) => t(`person.delete.${key}`, values)}
+      note={t(isOwn ? 'person.delete.own' : 'person.delete.note')}
+      typed={email}
+      isOffered={!isOwn}
+      remove={() => deleteMember(member)}
+      reload={() => reloadMember(id)}
+      done={t('person.delete.done', { who: personName(member) })}
+    />
+  )
+}

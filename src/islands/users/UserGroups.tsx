@@ -18,6 +18,7 @@ import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useUndoMessage } from '../kit/use-undo-message.ts'
+import { RefusalList } from '../lists/RefusalList.tsx'
 import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 interface MemberProps {
@@ -104,7 +105,7 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
         className="max-w-md gap-3"
         below={<Additions additions={form.result} />}
       >
-        <GroupPicker name="group_ids" except={groups.map(group => group.id)} />
+        <GroupPicker except={groups.map(group => group.id)} />
       </Form>
       <UnsavedGuard form={form} isUnsaved={form.isWorking} />
     </>
@@ -119,16 +120,13 @@ function Additions({ additions }: { additions: AddToGroupResult[] | undefined })
   return (
     <div role="status" className="flex flex-col gap-2">
       {refused.length > 0 && (
-        <div className="alert alert-error alert-outline flex flex-col items-start gap-1">
-          <p>{t('person.groups.refused')}</p>
-          <ul className="list-disc ps-5">
-            {refused.map(({ group, error }) => (
-              <li key={group.id} className="wrap-anywhere">
-                {group.name} – {error && t(`errors.${error.code}`)}
-              </li>
-            ))}
-          </ul>
-        </div>
+        <RefusalList
+          title={t('person.groups.refused')}
+          refused={refused.map(({ group, error }) => ({
+            ...group,
+            reason: error && t(`errors.${error.code}`)
+          }))}
+        />
       )}
       {added.length > 0 && (
         <p className="wrap-anywhere">

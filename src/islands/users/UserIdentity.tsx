@@ -2,12 +2,11 @@ import type { Member } from '../../contract/members.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { isLocale, locales, type Translate } from '../../i18n/index.ts'
 import { type MemberChanges, reloadMember, updateMember } from '../../stores/admin/members.ts'
-import { fieldErrorText } from '../forms/account-form.ts'
-import { SelectField } from '../forms/SelectField.tsx'
+import { SelectField } from '../forms/ChoiceFields.tsx'
+import { Field } from '../forms/Field.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
-import type { FormState, FormValues } from '../forms/use-form.ts'
+import type { FormValues } from '../forms/use-form.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
-import { Field } from '../kit/Field.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 interface MemberProps {
@@ -32,7 +31,7 @@ export function UserIdentity({ member }: MemberProps) {
       wordsOf={(name, value) => (name === 'locale' ? languageOf(value, t) : String(value))}
       shown={<Facts member={member} />}
       className="max-w-md gap-4"
-      fields={(form, was) => <IdentityFields form={form} member={was} />}
+      fields={was => <IdentityFields member={was} />}
       read={readIdentity}
     />
   )
@@ -65,7 +64,7 @@ function Facts({ member }: MemberProps) {
   )
 }
 
-function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
+function IdentityFields({ member }: MemberProps) {
   const { t } = useTranslation()
   const languages = member.locale === 'und' ? (['und', ...locales] as const) : locales
   return (
@@ -76,7 +75,6 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
         autoComplete="off"
         initial={member.username}
         hint={t('person.identity.nameHint')}
-        error={fieldErrorText(form.errors, 'username', t)}
       />
       <SelectField
         label={t('invite.language')}
@@ -84,7 +82,6 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
         initial={member.locale}
         hint={t('invite.languageHint')}
         options={languages.map(value => ({ value, label: t(`invite.languages.${value}`) }))}
-        error={fieldErrorText(form.errors, 'locale', t)}
       />
       <p className="meta wrap-anywhere">
         {member.email}. {t('person.identity.emailNote')}

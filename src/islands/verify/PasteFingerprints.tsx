@@ -11,7 +11,7 @@ import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { pagePathInDefaultLocale, takeDraft } from '../../stores/form-drafts.ts'
 import { formDraftName } from '../../stores/form-values.ts'
 import { startVerifyingFingerprintsIn } from '../../stores/verifications.ts'
-import { FieldFrame } from '../kit/Field.tsx'
+import { FieldFrame } from '../kit/FieldFrame.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 const mostRows = 6

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeSvg } from '../../../src/islands/domains/svg-text.ts'
+import { decodeSvg } from '../../../src/islands/domains/PictureField.tsx'
 
 const utf16 = (text: string, isBigEndian: boolean) => {
   const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { selectionAfterKey } from '../../../../src/islands/lists/selection-keys.ts'
+import { selectionAfterKey } from '../../../../src/islands/lists/DataTable.tsx'
 import {
   addShownRowsToSelection,
   countSelectedRows,
