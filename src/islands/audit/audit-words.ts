@@ -1,8 +1,8 @@
 import { type AuditChange, type AuditLogEntry, serviceActorId } from '../../contract/audit.ts'
 import { separateCompleteMediaKinds } from '../../core/media-types.ts'
 import { formatBytes, formatDateTime, formatDuration } from '../../core/text/format.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
-import { fieldLabel } from '../forms/field-label.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 export type SentencePart = string | { role: Role; name: string }

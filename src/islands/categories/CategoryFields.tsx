@@ -6,11 +6,11 @@ import {
   mediaTypesByKind,
   separateCompleteMediaKinds
 } from '../../core/media-types.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { MessageKey } from '../../i18n/keys.ts'
 import { CheckBoxes, RadioField, SelectField } from '../forms/ChoiceFields.tsx'
 import { Field } from '../forms/Field.tsx'
-import { fieldLabel } from '../forms/field-label.ts'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
 import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'

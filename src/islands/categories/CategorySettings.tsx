@@ -1,13 +1,13 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import { acceptsPictures } from '../../core/media-types.ts'
 import { formatDuration } from '../../core/text/format.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import {
   type CategoryChanges,
   reloadCategory,
   updateCategory
 } from '../../stores/admin/company-categories.ts'
-import { fieldLabel } from '../forms/field-label.ts'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { FormValues } from '../forms/use-form.ts'
 import { FactList } from '../kit/FactList.tsx'

@@ -7,9 +7,9 @@ import {
   themeCss,
   themeTokens
 } from '../../core/theme/theme-colors.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
-import { fieldLabel } from '../forms/field-label.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Section } from '../kit/Section.tsx'

@@ -1,7 +1,7 @@
 import type { Colors, DomainThemes } from '../../contract/domains.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
-import { fieldLabel } from '../forms/field-label.ts'
 
 export type ThemePart = (typeof themeParts)[number]
 const themePictures = ['logo', 'logo_dark', 'favicon'] as const

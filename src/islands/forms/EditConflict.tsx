@@ -1,8 +1,8 @@
 import { type RefObject, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Difference } from '../../core/differences.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { fieldLabel } from './field-label.ts'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 

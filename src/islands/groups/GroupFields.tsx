@@ -1,7 +1,7 @@
 import type { Group } from '../../contract/groups.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import { CheckBoxes } from '../forms/ChoiceFields.tsx'
 import { Field } from '../forms/Field.tsx'
-import { fieldLabel } from '../forms/field-label.ts'
 import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 

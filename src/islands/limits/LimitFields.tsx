@@ -10,10 +10,10 @@ import {
 } from '../../core/input/limit-input.ts'
 import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-period.ts'
 import { formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { fieldLabel } from '../../i18n/field-label.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { SelectField } from '../forms/ChoiceFields.tsx'
 import { Field, FormErrors } from '../forms/Field.tsx'
-import { fieldLabel } from '../forms/field-label.ts'
 import type { FormValues } from '../forms/use-form.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 

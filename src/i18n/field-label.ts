@@ -1,6 +1,6 @@
-import en from '../../i18n/en/admin/labels.json' with { type: 'json' }
-import fr from '../../i18n/fr/admin/labels.json' with { type: 'json' }
-import type { Locale } from '../../i18n/index.ts'
+import en from './en/admin/labels.json' with { type: 'json' }
+import fr from './fr/admin/labels.json' with { type: 'json' }
+import type { Locale } from './index.ts'
 
 const labels: Record<Locale, Record<string, string>> = { en, fr }
 
