@@ -93,6 +93,7 @@ function buildRecord() {
     // what is imported as a whole
     for (const { fileName, facadeModuleId } of chunks)
       if (facadeModuleId) scripts.ofSource[sourceOf(facadeModuleId)] = basename(fileName, '.js')
+    refuseCycles(scripts.imports)
   }
 
   return {
@@ -115,6 +116,18 @@ function buildRecord() {
         )
       }
     }
+  }
+}
+
+/**
+ * Of two scripts that import each other, the first to run reads `undefined` from the second, without
+ * an error: `logIn` was once checked with a schema that was not there (decision 8).
+ */
+function refuseCycles(imports) {
+  for (const name of Object.keys(imports)) {
+    const found = new Set(imports[name])
+    for (const each of found) for (const next of imports[each]) found.add(next)
+    if (found.has(name)) throw new Error(`The script ${name} imports itself through others`)
   }
 }
 
