@@ -1,10 +1,29 @@
 import type { DomainConfig } from './contract/domains.ts'
 import type { PageEntry } from './core/pages/page-table.ts'
+import type { BuiltScripts } from './server/site/astro-build.ts'
 
 declare global {
   interface DocumentEventMap {
     // sent by `islands/kit/show-message.ts`, shown by `shell/start.ts`
     'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
+  }
+
+  interface Window {
+    /** The calls that `boot.js` has begun. `stores/environment.ts` takes their responses. */
+    earlyCalls?: EarlyCall[]
+    /** The button outside all islands that was clicked before its script ran. */
+    earlyClick?: HTMLElement | undefined
+  }
+
+  interface EarlyCall {
+    url: string
+    headers: Record<string, string>
+    response: Promise<Response>
+    /** Ends the call, or the stream. */
+    abort: () => void
+    /** The event stream after which this list was loaded. */
+    stream?: EarlyCall
+    isTaken?: boolean
   }
 
   namespace App {
@@ -16,6 +35,7 @@ declare global {
       apiOrigin: string
       // a page of another build offers to reload
       buildId: string
+      scripts: BuiltScripts
       // by one network without signing in
       checksPerMinute: number
       publicAddresses: readonly string[]

@@ -234,6 +234,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       origin: `${options.scheme}://${authority}`,
       apiOrigin: `${options.scheme}://api.${authority}`,
       buildId: build.id,
+      scripts: build.scripts,
       checksPerMinute: options.checksPerMinute,
       publicAddresses: options.publicAddresses,
       keepPage: (page: RenderedPage) => {
