@@ -1,6 +1,5 @@
 import type { DomainConfig } from './contract/domains.ts'
 import type { PageEntry } from './core/pages/page-table.ts'
-import type { BuiltScripts } from './server/site/astro-build.ts'
 
 declare global {
   interface DocumentEventMap {
@@ -35,7 +34,8 @@ declare global {
       apiOrigin: string
       // a page of another build offers to reload
       buildId: string
-      scripts: BuiltScripts
+      // as `BuiltScripts` of `server/site/astro-build.ts`
+      scripts: { ofSource: Record<string, string>; imports: Record<string, string[]> }
       // by one network without signing in
       checksPerMinute: number
       publicAddresses: readonly string[]
