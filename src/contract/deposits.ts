@@ -171,8 +171,7 @@ export const createDepositBatch = nonJsonEndpoint({
 
 /**
  * Deposits a file in one call; the body is the file, and the fields are in the query. 201: the file
- * is on record. 202: all bytes have arrived, and `GET /process/{id}` tells when the file is on
- * record.
+ * is on record.
  */
 export const putDeposit = nonJsonEndpoint({
   method: 'PUT',

@@ -45,7 +45,7 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
     responseType: 'application/json'
   },
   putDeposit: {
-    statuses: [201, 202],
+    statuses: [201],
     requestType: 'application/octet-stream',
     responseType: 'application/json',
     optionalHeaders: ['Idempotency-Key'],

@@ -2,14 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
 import { putRegisterImport } from '../../contract/register-imports.ts'
 import { registerLimits } from '../../contract/registers.ts'
-import { namedCompany } from '../api/kit/administered-company.ts'
-import {
-  admitCaller,
-  bearerToken,
-  parseIdempotencyKey,
-  parseInput,
-  parseQueryFields
-} from '../api/kit/admission.ts'
+import { parseIdempotencyKey, parseInput, parseQueryFields } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import {
   completeUpload,
@@ -17,17 +10,16 @@ import {
   getUpload,
   type Upload
 } from '../domain/deposits/uploads.ts'
-import type { Deps, Tenant } from '../domain/deps.ts'
+import type { CompanyId, Deps } from '../domain/deps.ts'
 import {
   type BodyToImport,
   beginBodyImport,
   forgetBodyImport
 } from '../domain/registers/body-imports.ts'
 import { getRegisterImport } from '../domain/registers/register-imports.ts'
-import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
+import { type AuthenticatedCaller, apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
-import { closeWhenCallerIsRefused } from './connection-end.ts'
 
 const route = /^\/data_source\/([^/?]*)\/import(?:\?|$)/
 // a call without a byte for this long counts as broken off
@@ -40,8 +32,8 @@ export function isRegisterUpload({ method, url }: IncomingMessage): boolean {
 interface RegisterCall {
   request: IncomingMessage
   response: ServerResponse
-  tenant: Tenant
-  address: string
+  company_id: CompanyId
+  person: AuthenticatedCaller
   place: CallPlace
 }
 
@@ -52,7 +44,7 @@ export async function serveRegisterUpload(
   call: RegisterCall
 ): Promise<void> {
   const { request, response } = call
-  const body = await readCall(deps, call)
+  const body = readCall(call)
   const made = await begin(deps, body)
   const upload = await getUpload(deps, {
     company_id: body.company_id,
@@ -65,7 +57,7 @@ export async function serveRegisterUpload(
     if (made.replayed) {
       response.setHeader('idempotent-replayed', 'true')
       await call.place.outside(async () => {
-        for await (const _ of readBody(request));
+        for await (const _ of readBody(request, call.place));
       })
     } else await receive(deps, call, body, made, upload)
   } finally {
@@ -76,14 +68,11 @@ export async function serveRegisterUpload(
   response.end(JSON.stringify(putRegisterImport.message.parse(found)))
 }
 
-async function readCall(
-  deps: Deps,
-  { request: { headers, url = '' }, response, tenant, address }: RegisterCall
-): Promise<BodyToImport> {
-  const token = bearerToken(headers.authorization)
-  const by = await admitCaller(deps, tenant, putRegisterImport, token, { address })
-  closeWhenCallerIsRefused(deps, tenant, by, response)
-  const company_id = await namedCompany(deps, headers['company']?.toString(), by)
+function readCall({
+  request: { headers, url = '' },
+  company_id,
+  person: by
+}: RegisterCall): BodyToImport {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   const id = decodedId(pathname)
   const input = parseInput(putRegisterImport, { ...parseQueryFields(searchParams), id })
@@ -147,7 +136,9 @@ async function receive(
     await deps.blobs.prepareStaging(upload.company_id)
     const path = deps.blobs.stagingFile(upload)
     const { size } = upload
-    const end = await call.place.outside(() => writeBody(call.request, { path, offset: 0, size }))
+    const end = await call.place.outside(() =>
+      writeBody(call.request, { path, offset: 0, size, takeTurn: call.place.takeTurn })
+    )
     if (end !== size) throw new Error('the body has another length than it said')
     await completeUpload(deps, upload)
   } catch (error) {

@@ -48,6 +48,7 @@ test(`makes of each PUT one document, or a failure that keeps and charges nothin
   expect(sent).toBeGreaterThan(some.length)
   // whoever sends the file again has it on record in the end
   expect(acknowledged).toBe(sent)
-  // the others fall after its last byte, and are made good while its sender waits for the record
-  expect(failed).toBeGreaterThanOrEqual(some.filter(({ isReported }) => isReported).length)
+  // a commit whose flush failed may be on the disk all the same
+  const certain = some.filter(({ path }) => path !== 'write-ahead log')
+  expect(failed).toBeGreaterThanOrEqual(certain.length)
 })

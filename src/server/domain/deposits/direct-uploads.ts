@@ -3,17 +3,29 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
-import { type IdempotentCall, releaseIdempotencyKeys, runOnce } from '../idempotency/idempotency.ts'
+import {
+  type IdempotentCall,
+  idempotencyKeyReusedError,
+  releaseIdempotencyKeys,
+  runOnce
+} from '../idempotency/idempotency.ts'
 import { admitFiles } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit } from './intake.ts'
-import { openUpload } from './new-uploads.ts'
-import { discardIncompleteUpload, findUpload, type Upload } from './uploads.ts'
+import type { KeptPlace } from './kept-files.ts'
+import {
+  discardIncompleteUpload,
+  findUpload,
+  lockUpload,
+  openUpload,
+  recordUpload,
+  refuseCancelledOrLapsedUpload,
+  requireIncompleteUpload,
+  type Upload
+} from './uploads.ts'
 
 // a caller without a byte for this long counts as disconnected, and a repeated call may start anew
 const deadMs = 60_000
-// a waiting call looks this often even if no signal arrives
-const lookMs = 1000
 
 /** Its size is known at the start, its fingerprint only at the end. */
 export interface DirectUploadFile {
@@ -32,7 +44,7 @@ export type DirectUploadPlan =
   | { kind: 'new'; upload: Upload }
   /** The category stores no bytes. */
   | { kind: 'fingerprint' }
-  /** An earlier call with the same idempotency key has sent the whole file: compare the digests. */
+  /** An earlier call with the same idempotency key has deposited a file: compare the digests. */
   | { kind: 'repeated'; request_id: string }
 
 /** Called before the bytes are read. Reserves quota if they will be stored. */
@@ -44,19 +56,19 @@ export async function beginDirectUpload(
     const begun = await inCompany(deps.db, file.company_id, tx => begin(tx, deps, file))
     if (begun.kind !== 'known') return begun
     const { upload } = begun
-    if (['queued', 'processing', 'done'].includes(upload.request_state)) {
-      return { kind: 'repeated', request_id: upload.request_id }
+    const { request_id, request_state: state } = upload
+    if (state === 'done') return { kind: 'repeated', request_id }
+    // an earlier release left the record to a job, which may still be at it
+    const isRunning =
+      state === 'queued' ||
+      state === 'processing' ||
+      (state === 'uploading' && deps.clock().getTime() - upload.active_at.getTime() < deadMs)
+    if (isRunning) {
+      const retry = { retryAfter: 5 }
+      throw new AppError('idempotency_in_flight', 'The same call is still running', retry)
     }
-    if (upload.request_state === 'uploading') {
-      if (deps.clock().getTime() - upload.active_at.getTime() < deadMs) {
-        throw new AppError('idempotency_in_flight', 'The same call is still running', {
-          retryAfter: 5
-        })
-      }
-      await abandonDirectUpload(deps, file, upload, 'cancelled')
-    } else {
-      await inCompany(deps.db, file.company_id, tx => forget(tx, file, upload))
-    }
+    if (state === 'uploading') await abandonDirectUpload(deps, file, upload, 'cancelled')
+    else await inCompany(deps.db, file.company_id, tx => forget(tx, file, upload))
   }
 }
 
@@ -81,9 +93,25 @@ async function begin(
   return { kind: replayed ? 'known' : 'new', upload }
 }
 
+/** The bytes are on disk and flushed. `place` is where the file of the digest `sha256` is kept. */
+export async function recordDirectUpload(
+  deps: Deps,
+  upload: Upload,
+  sha256: Buffer,
+  place: KeptPlace
+): Promise<ProcessedRequest> {
+  return inCompany(deps.db, upload.company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (!current) throw new AppError('not_found', 'No such upload')
+    refuseCancelledOrLapsedUpload(current)
+    requireIncompleteUpload(current)
+    return recordUpload(tx, deps, current, { original: sha256, stored: sha256, place })
+  })
+}
+
 /**
  * Nothing is stored or charged, and the idempotency key can be used again. Does nothing if the
- * upload was completed or ended in the meantime.
+ * upload was recorded or ended in the meantime.
  */
 export async function abandonDirectUpload(
   deps: Deps,
@@ -116,65 +144,18 @@ export async function createFingerprintOnlyDeposit(
   return { request: body.request, replayed }
 }
 
-/**
- * `request` is the history entry of the first call. Checks nothing if its deposit is not recorded,
- * because there is nothing to compare with.
- */
-export async function requireSameBytesAsFirstCall(
+/** Throws `idempotency_key_reused` unless the deposit of the first call has the same bytes. */
+export async function getRepeatedDirectUpload(
   deps: Deps,
-  file: DirectUploadFile,
-  request: ProcessedRequest,
+  { company_id, user_id }: DirectUploadFile,
+  request_id: string,
   sha256: Buffer
-): Promise<void> {
-  if (request.deposit_id === undefined || request.state !== 'done') return
-  const { company_id, user_id } = file
-  const { original } = await getDeposit(deps, { company_id, user_id, id: request.deposit_id })
-  if (original !== sha256.toString('hex')) {
-    throw new AppError('idempotency_key_reused', 'The key was used for another file')
-  }
-}
-
-/**
- * The returned request may still be in progress after about `patienceMs` milliseconds. Waits in
- * `outside`, which lends the call's place to others.
- */
-export async function waitForFinalState(
-  deps: Deps,
-  who: { company_id: CompanyId; user_id: string; id: string },
-  {
-    patienceMs,
-    outside
-  }: { patienceMs: number; outside: (wait: () => Promise<void>) => Promise<void> }
 ): Promise<ProcessedRequest> {
-  const end = performance.now() + patienceMs
-  for (;;) {
-    // start listening before reading, so that no change is missed
-    const change = nextChange(deps, who)
-    const request = await getRequest(deps, who)
-    const isOpen = ['uploading', 'queued', 'processing'].includes(request.state)
-    if (!isOpen || performance.now() > end || deps.stopping.aborted) {
-      change.stop()
-      return request
-    }
-    await outside(() => change.changed)
-  }
-}
-
-// also resolves after `lookMs`, because the signal of another process may get lost
-function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
-  let stop = () => {}
-  const changed = new Promise<void>(resolve => {
-    const timer = setTimeout(() => stop(), lookMs)
-    const ignore = deps.signals.events.on(({ company, user }) => {
-      if (company === who.company_id && user === who.user_id) stop()
-    })
-    stop = () => {
-      clearTimeout(timer)
-      ignore()
-      resolve()
-    }
-  })
-  return { changed, stop: () => stop() }
+  const request = await getRequest(deps, { company_id, user_id, id: request_id })
+  const { deposit_id = '' } = request
+  const { original } = await getDeposit(deps, { company_id, user_id, id: deposit_id })
+  if (original !== sha256.toString('hex')) throw idempotencyKeyReusedError()
+  return request
 }
 
 // does nothing if the key already belongs to another upload

@@ -23,7 +23,7 @@ import {
   giveUpFiles,
   keepFiles
 } from './kept-files.ts'
-import { openUpload } from './new-uploads.ts'
+import { openUpload } from './uploads.ts'
 
 export type NewDeposit = z.output<(typeof createDepositCall)['input']>
 

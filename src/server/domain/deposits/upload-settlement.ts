@@ -4,17 +4,14 @@ import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { finishWithLogs } from '../finish-with-logs.ts'
 import { type LeaseSettings, releaseLease, renewLease, takeNextLease } from '../leases/leases.ts'
-import { turnReservationIntoUsage } from '../limits/quotas.ts'
-import { recordDeposits } from './deposit-records.ts'
-import { findKeptPlace, type KeptPlace, keepFiles } from './kept-files.ts'
+import { findKeptPlace } from './kept-files.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
   buildRequestStateToRecord,
   endUploadWithoutDeposit,
   findUpload,
   lockUpload,
-  markUploadSettled,
-  reservedQuotaOf,
+  recordUpload,
   type Upload
 } from './uploads.ts'
 
@@ -70,7 +67,12 @@ export async function createDepositFromUpload(deps: Deps, upload: Upload): Promi
   if (!place || !isWhole) {
     return failUpload(deps, upload, 'transfer_corrupt')
   }
-  await record(deps, upload, declared, place)
+  await inCompany(deps.db, upload.company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (current?.state !== 'received' || !current.original) return
+    const original = decryptDigest(deps.keys, current, current.original)
+    await recordUpload(tx, deps, current, { original, stored: declared, place })
+  })
 }
 
 /**
@@ -152,22 +154,4 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
   })
   // only if this process ended the upload; otherwise another process may need the bytes
   if (ended) await deps.blobs.discardStaged(upload)
-}
-
-async function record(
-  deps: Deps,
-  upload: Upload,
-  stored: Buffer,
-  { tag, damaged }: KeptPlace
-): Promise<void> {
-  await inCompany(deps.db, upload.company_id, async tx => {
-    const current = await lockUpload(tx, upload)
-    if (current?.state !== 'received' || !current.original) return
-    await keepFiles(tx, deps, [{ staged: current, size: current.size, tag, damaged }])
-    await turnReservationIntoUsage(tx, reservedQuotaOf(current))
-    await markUploadSettled(tx, current)
-    const original = decryptDigest(deps.keys, current, current.original)
-    const kept = { stored, blobTag: tag, group_id: current.group_id }
-    await recordDeposits(tx, deps, [{ ...current, original, kept, now: deps.clock() }])
-  })
 }

@@ -1,17 +1,23 @@
 import { sql } from 'kysely'
+import type { PictureTransform } from '../../../contract/deposits.ts'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
-import type { RequestState } from '../../../contract/requests.ts'
+import type { ProcessedRequest, RequestState } from '../../../contract/requests.ts'
 import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
+import { newId, newRandomId } from '../ids.ts'
 import {
   addFailedDepositToStatistics,
   releaseReservation,
-  reserveReleasedStorage
+  reserveQuota,
+  reserveReleasedStorage,
+  turnReservationIntoUsage
 } from '../limits/quotas.ts'
 import { beginReading, endImportWithoutFile } from '../registers/register-uploads.ts'
+import { historyFactsOf, recordDeposits } from './deposit-records.ts'
+import { type KeptPlace, keepFiles } from './kept-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 
 /** With `request_…` columns of its request (entry of the history). */
@@ -58,6 +64,89 @@ export interface Upload {
   request_facts: RequestStateToRecord['facts']
 }
 
+interface AwaitedFile {
+  company_id: CompanyId
+  user_id: string
+  name: string
+  size: number
+  media_type: string
+  category: string
+  transform?: PictureTransform | undefined
+  /** Undefined if the service computes them later from the bytes. */
+  digests: { original: Buffer; stored: Buffer } | undefined
+}
+
+const maxOpenUploads = 2000
+
+export async function openUpload(
+  tx: Tx,
+  deps: Deps,
+  file: AwaitedFile
+): Promise<{ request: ProcessedRequest; upload_id: string }> {
+  const { company_id, user_id, category, size, media_type, name, digests } = file
+  const now = deps.clock()
+  // the reservation locks the group's usage, so that parallel calls of a person are counted one
+  // after the other
+  const need = { category_id: category, requests: 1, bytes: size }
+  const held = await reserveQuota(tx, { company_id, user_id, now, ...need })
+  await requireFewOpenUploads(tx, user_id)
+  const request_id = newId(deps)
+  const record_id = newRandomId(deps)
+  const upload_id = newRandomId(deps)
+  await tx
+    .insertInto('upload')
+    .values({
+      company_id,
+      id: upload_id,
+      request_id,
+      user_id,
+      category_id: category,
+      record_id,
+      size,
+      media_type,
+      name,
+      original: digests ? encryptDigest(deps.keys, file, digests.original) : null,
+      stored: digests ? encryptDigest(deps.keys, file, digests.stored) : null,
+      transform: file.transform ? JSON.stringify(file.transform) : null,
+      state: 'uploading',
+      group_id: held.group_id,
+      period_start: held.period_start,
+      leased_until: null,
+      created_at: now,
+      active_at: now
+    })
+    .execute()
+  const state: RequestStateToRecord = {
+    id: request_id,
+    user_id,
+    kind: 'deposit',
+    state: 'uploading',
+    created: now,
+    facts: historyFactsOf(file, record_id)
+  }
+  const [request] = await finishWithLogs(tx, deps, { states: [state] })
+  return { request, upload_id }
+}
+
+async function requireFewOpenUploads(tx: Tx, user_id: string): Promise<void> {
+  const { rows } = await sql<{ open: number }>`
+    select count(*)::int as open from (
+      select from upload
+      where company_id = ${tx.companyId}::uuid and user_id = ${user_id}::uuid
+        and state = 'uploading'
+      limit ${maxOpenUploads}::int
+    ) as uploads`.execute(tx)
+  const open = rows[0]?.open ?? 0
+  if (open < maxOpenUploads) return
+  throw new AppError(
+    'upload_limit_reached',
+    `A person has at most ${maxOpenUploads} open uploads`,
+    {
+      figures: { used: open, limit: maxOpenUploads, resets_at: null }
+    }
+  )
+}
+
 export async function getUpload(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -98,9 +187,9 @@ export function requireIncompleteUpload({ state }: Upload): void {
 /**
  * After this, the deposit will be created even if the service crashes. If the flush to disk fails,
  * the upload fails for good: the system may have dropped bytes, and a second flush would not report
- * that. `sha256` is the digest of the file, if none was announced.
+ * that.
  */
-export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer): Promise<void> {
+export async function completeUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
@@ -127,14 +216,34 @@ export async function completeUpload(deps: Deps, upload: Upload, sha256?: Buffer
         .execute()
       return beginReading(tx, deps, current.import_id)
     }
-    const sealed = sha256 && encryptDigest(deps.keys, upload, sha256)
     await updateById(tx, 'upload', upload.id)
-      .set({ ...noWriter, state: 'received', ...(sealed && { original: sealed, stored: sealed }) })
+      .set({ ...noWriter, state: 'received' })
       .execute()
     await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(current, 'queued')] })
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
+}
+
+/**
+ * Turns the upload into a deposit. The caller must have locked it. `place` is where the file of the
+ * digest `stored` is kept.
+ */
+export async function recordUpload(
+  tx: Tx,
+  deps: Deps,
+  upload: Upload,
+  { original, stored, place }: { original: Buffer; stored: Buffer; place: KeptPlace }
+): Promise<ProcessedRequest> {
+  const { size, group_id } = upload
+  await keepFiles(tx, deps, [{ ...place, staged: upload, size }])
+  await turnReservationIntoUsage(tx, reservedQuotaOf(upload))
+  await markUploadSettled(tx, upload)
+  const kept = { stored, blobTag: place.tag, group_id }
+  const record = { ...upload, original, kept, now: deps.clock() }
+  const [request] = await recordDeposits(tx, deps, [record])
+  if (!request) throw new Error('a deposit was left without an entry in the history')
+  return request
 }
 
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
@@ -215,7 +324,7 @@ export async function endUploadWithoutDeposit(
 
 const noWriter = { writer: null, writer_until: null }
 
-export async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
+async function markUploadSettled(tx: Tx, { id }: Upload): Promise<void> {
   const forgotten = { original: null, stored: null, transform: null }
   await updateById(tx, 'upload', id)
     .set({ ...noWriter, ...forgotten, state: 'settled', leased_until: null })
