@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import node from '@astrojs/node'
 import react from '@astrojs/react'
@@ -70,12 +71,36 @@ function fewerPasswords() {
   }
 }
 
-/** Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes, its words. */
+/**
+ * Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes,
+ * its words, and its scripts.
+ */
 function buildRecord() {
   let routes = []
+  const scripts = { ofSource: {}, imports: {} }
+  const noteScripts = { name: 'vidimus-scripts', generateBundle }
+
+  function generateBundle(_options, bundle) {
+    if (this.environment.name !== 'client') return
+    const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk')
+    for (const { fileName, imports, moduleIds } of chunks) {
+      const name = basename(fileName, '.js')
+      scripts.imports[name] = imports
+        .filter(each => each in bundle)
+        .map(each => basename(each, '.js'))
+      for (const id of moduleIds) scripts.ofSource[sourceOf(id)] = name
+    }
+    // what is imported as a whole
+    for (const { fileName, facadeModuleId } of chunks)
+      if (facadeModuleId) scripts.ofSource[sourceOf(facadeModuleId)] = basename(fileName, '.js')
+    refuseCycles(scripts.imports)
+  }
+
   return {
     name: 'vidimus-build-record',
     hooks: {
+      'astro:config:setup': ({ updateConfig }) =>
+        updateConfig({ vite: { plugins: [noteScripts] } }),
       'astro:routes:resolved': options => {
         const patterns = options.routes.map(({ pattern }) => pattern)
         routes = patterns.filter(pattern => pattern.startsWith('/[locale]')).sort()
@@ -85,10 +110,30 @@ function buildRecord() {
         const messages = { en: textsOf('en'), fr: textsOf('fr') }
         const id = await fingerprint(dist)
         const built = new Date().toISOString()
-        await writeFile(`${dist}/build.json`, JSON.stringify({ id, built, routes, messages }))
+        await writeFile(
+          `${dist}/build.json`,
+          JSON.stringify({ id, built, routes, scripts, messages })
+        )
       }
     }
   }
+}
+
+/**
+ * Of two scripts that import each other, the first to run reads `undefined` from the second, without
+ * an error: `logIn` was once checked with a schema that was not there (decision 8).
+ */
+function refuseCycles(imports) {
+  for (const name of Object.keys(imports)) {
+    const found = new Set(imports[name])
+    for (const each of found) for (const next of imports[each]) found.add(next)
+    if (found.has(name)) throw new Error(`The script ${name} imports itself through others`)
+  }
+}
+
+/** Returns the path of a module below `src`. */
+function sourceOf(id) {
+  return id.replaceAll('\\', '/').replace(/^.*\/src\//, '')
 }
 
 /** The same sources give the same id, so that replicas of one release agree. */

@@ -6,6 +6,7 @@ import { canPinToCores, onClientCore } from './cores.ts'
 import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as fairness } from './fairness.ts'
+import { measure as firstUse } from './first-use.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
@@ -32,6 +33,7 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   lists,
   bounds: onClientCore(bounds),
   import: onClientCore(imports),
+  'first-use': firstUse,
   desk,
   pictures
 }

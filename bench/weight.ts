@@ -24,11 +24,11 @@ export const workerBudgets: Record<string, number> = {
   strength: 120
 }
 /** Style sheets, HTML and fonts are those of one page. */
-export const assetBudgets = { palette: 8.5, css: 14.2, html: 14.5, fonts: 85 }
+export const assetBudgets = { palette: 8.5, css: 14.2, html: 15.5, fonts: 85 }
 // grows with every call of the API
 const callsHtmlBudget = 30
 // tables and forms make these pages heavier
-const adminBudgets = { css: 16, html: 16.3 }
+const adminBudgets = { css: 16, html: 17 }
 
 export function htmlBudgetOf(path: string): number {
   if (path === '/docs/calls') return callsHtmlBudget

@@ -23,8 +23,6 @@ interface CrashReport {
   faults: string[]
 }
 
-const depositorCount = 16
-
 /**
  * C-01: people deposit while the service is killed at random moments. Afterwards every acknowledged
  * document must exist exactly once, with its bytes, charge, event and log leaf.
@@ -32,18 +30,20 @@ const depositorCount = 16
 export async function killDuringDeposits(options: {
   seed: number
   kills: number
+  depositors?: number
   /** Undefined on machines with other work, where a restart may take any time. */
   maxRestartMs?: number
   onKill?: (text: string) => void
 }): Promise<CrashReport> {
-  const { seed, kills, maxRestartMs = Number.POSITIVE_INFINITY, onKill = () => undefined } = options
+  const { seed, kills, depositors = 16, onKill = () => undefined } = options
+  const { maxRestartMs = Number.POSITIVE_INFINITY } = options
   const random = createRandom(seed)
   await using service = await makeServiceProcess()
   const firstStart = await service.start()
   const crowd = await startDepositors({
     port: service.port,
     // the second company has limits, so the audit can check what its deposits were charged
-    hosts: Array.from({ length: depositorCount }, (_, n) =>
+    hosts: Array.from({ length: depositors }, (_, n) =>
       n % 4 === 3 ? 'demo.localhost' : 'localhost'
     ),
     random: random.fork(),

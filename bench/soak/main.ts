@@ -22,6 +22,7 @@ type Scenario = (options: Options) => Promise<{ faults: string[] }>
 // build, has none. `npm run soak -- --only C-01 --scale 0.1 --seed 7` runs the tests whose names
 // start with C-01, with a tenth of the rounds.
 const scenarios: Record<string, Scenario> = {
+  'A-01': runTests(['tests/unit/core/keys/kdf.test.ts']),
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),
   'A-03': runTests(['tests/unit/core/keys/challenge.test.ts']),
   'B-03': runTests(['tests/api/history/histories.test.ts']),

@@ -3,7 +3,6 @@ import { reloadOnMissingBuildFiles } from './builds/lost-files.ts'
 import { startColorScheme } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop/drop-anywhere.ts'
-import { recordAndReplayEarlyActions } from './early-actions.ts'
 import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { onEachPage, runInBackground, runOnce } from './kit/page.ts'
@@ -24,7 +23,6 @@ export function startShell(): void {
   startSessionAndPageGuard()
   startNews()
   keepInvitationParametersInLinks()
-  recordAndReplayEarlyActions()
   loadRarePages()
   startHeadingFocus()
   if (!document.documentElement.dataset['fonts']) loadFonts()

@@ -85,7 +85,7 @@ export function pageLocale(): Locale {
 
 function browser(): BrowserEnvironment {
   return {
-    fetch: (...request) => fetch(...request),
+    fetch: (...request) => takeEarlyResponse(...request) ?? fetch(...request),
     now: () => Date.now(),
     random: () => Math.random(),
     after(ms, run) {
@@ -173,6 +173,25 @@ function browser(): BrowserEnvironment {
       return csvReader
     }
   }
+}
+
+/** Returns the response to a call that `boot.js` has begun. Undefined if it has not begun this one. */
+function takeEarlyResponse(...request: Parameters<typeof fetch>): Promise<Response> | undefined {
+  const [input, init] = request
+  const asked = input instanceof Request ? input : { url: String(input), ...init }
+  const sent = new Headers(asked.headers)
+  const call = window.earlyCalls?.find(
+    ({ url, headers, stream, isTaken }) =>
+      !isTaken &&
+      url === asked.url &&
+      ['authorization', 'company'].every(name => sent.get(name) === (headers[name] ?? null)) &&
+      // another tab reads the stream, and this list may lack what it has brought since
+      (!stream || stream.isTaken)
+  )
+  if (!call || (asked.method ?? 'GET') !== 'GET' || sent.has('last-event-id')) return undefined
+  call.isTaken = true
+  asked.signal?.addEventListener('abort', call.abort)
+  return call.response.catch(() => fetch(...request))
 }
 
 async function loadHashing() {

@@ -65,6 +65,20 @@ test('says what it can do, and of each command how it is called', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
+test('npm run migrate works on the database that the settings name', {
+  timeout: slow
+}, async () => {
+  // the tests below use this database
+  const own = await run('npm', ['run', '--silent', 'migrate'], {})
+  expect(own).toMatchObject({ status: 0, out: expect.stringContaining('0001-init.sql') })
+  expect(await readdir(dataDir)).toContain('pg')
+  const given = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  expect(await run(process.execPath, ['bin/migrate.ts'], given)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('DATABASE_URL cannot be used')
+  })
+})
+
 test.for([
   [['fly'], 'There is no command fly'],
   [['setup-code', '--fast'], "Unknown option '--fast'"],
@@ -82,7 +96,6 @@ test.for([
 })
 
 test('goes through an installation’s first hour', { timeout: slow }, async () => {
-  // nothing is there yet
   const early = await command('setup-code', '--json')
   expect(early.status).toBe(1)
   expect(JSON.parse(early.err).error).toContain('no installation yet')
@@ -201,19 +214,6 @@ test('audit check names the company and the first broken entry of a log', {
     err: expect.stringContaining('entry 1 is broken')
   })
   await postgres.stop()
-})
-
-test('npm run migrate works on the database that the settings name', {
-  timeout: slow
-}, async () => {
-  const own = await run('npm', ['run', '--silent', 'migrate'], { DATA_DIR: join(folder, 'new') })
-  expect(own).toMatchObject({ status: 0, out: expect.stringContaining('0001-init.sql') })
-  expect(await readdir(join(folder, 'new'))).toContain('pg')
-  const given = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  expect(await run(process.execPath, ['bin/migrate.ts'], given)).toMatchObject({
-    status: 1,
-    err: expect.stringContaining('DATABASE_URL cannot be used')
-  })
 })
 
 test('the commands read the settings from where the service does', async () => {

@@ -12,6 +12,7 @@ import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 /** The number of rounds. Each has three faults: a crash, a lost backend and a pause. */
 const rounds = runCount(1, 67)
 const pauseSeconds = runCount(3, 10)
+const depositors = runCount(3, 8)
 
 // security.md C-05
 test(
@@ -22,7 +23,7 @@ test(
     await service.start()
     const crowd = await startDepositors({
       port: service.port,
-      hosts: Array.from({ length: 8 }, () => 'localhost'),
+      hosts: Array.from({ length: depositors }, () => 'localhost'),
       random: random.fork(),
       patienceSeconds: 90
     })

@@ -19,13 +19,19 @@ let ada: Client
 beforeAll(async () => {
   first = await makeServiceProcess(withoutDemo)
   second = await makeServiceProcess({ ...withoutDemo, DATA_DIR: first.dataDir })
-  await first.start()
-  await second.start()
+  await Promise.all([first.start(), second.start()])
   ada = await signUpAt(first.port, 'localhost')
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await second[Symbol.asyncDispose]()
   await first[Symbol.asyncDispose]()
+})
+
+test('two that start together on an empty folder hold the same keys', async () => {
+  const answer = await fetchAt(second.port)('http://api.localhost/user', {
+    headers: { authorization: `Bearer ${ada.token()}` }
+  })
+  expect(answer.status).toBe(200)
 })
 
 test('a stream of one process tells at once what another does', async () => {
@@ -102,61 +108,15 @@ test('both go on after a crash of the database, and streams miss nothing', async
   stream.close()
 })
 
-test('two that start together on an empty database of the operator both come up', {
-  timeout: 120_000
-}, async () => {
-  const settings = { DATABASE_URL: await emptyDatabase() }
-  await using one = await makeServiceProcess(settings)
-  await using other = await makeServiceProcess({ ...settings, DATA_DIR: one.dataDir })
-  await Promise.all([one.start(), other.start()])
-  // a token of the one opens the other at once: they hold the same keys
-  const person = await signUpAt(one.port, 'localhost')
-  const answer = await fetchAt(other.port)('http://api.localhost/user', {
-    headers: { authorization: `Bearer ${person.token()}` }
+test('comes up on an empty database of the operator', async () => {
+  await using service = await makeServiceProcess({
+    DATABASE_URL: await emptyDatabase(),
+    ...withoutDemo
   })
-  expect(answer.status).toBe(200)
-  expect(await other.stop()).toBe(0)
-  expect(await one.stop()).toBe(0)
+  await service.start()
+  await signUpAt(service.port, 'localhost')
+  expect(await service.stop()).toBe(0)
 })
-
-test.runIf(process.platform === 'linux')(
-  'speaks plainly in a terminal, and ends when that is closed',
-  async () => {
-    await using service = await makeServiceProcess()
-    // util-linux's own: the service sees a terminal, and closing it is killing this program
-    const terminal = spawn(
-      'script',
-      ['-qec', `'${process.execPath}' src/server/main.ts`, '/dev/null'],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: {
-          PATH: process.env.PATH,
-          NO_COLOR: '1',
-          SHELL: '/bin/sh',
-          DATA_DIR: service.dataDir,
-          PORT: String(service.port),
-          MANAGEMENT_PORT: String(service.managementPort),
-          ...withoutDemo
-        }
-      }
-    )
-    let said = ''
-    for await (const chunk of terminal.stdout) {
-      said += chunk
-      if (said.includes('Stop ')) break
-    }
-    const lines = said.split('\r\n').map(line => line.trim())
-    expect(lines).toContain('Vidimus is running.')
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^Setup +http:\/\/localhost:\d+\/en\/setup#/)
-    )
-    expect(lines).toContain(`Site           http://localhost:${service.port}`)
-    for (const strange of ['{', '\u001b']) expect(said).not.toContain(strange)
-    await service.socketDir()
-    terminal.kill('SIGKILL')
-    await vi.waitFor(() => expect(service.socketDir()).rejects.toThrow('not running'))
-  }
-)
 
 test('taken ports and an undeclared proxy are said before a database is made', async () => {
   const { port, managementPort } = first
@@ -187,12 +147,50 @@ test('a start that is refused says why and ends with 1', async () => {
   expect(await readdir(refused.dataDir)).toEqual(['documents'])
 })
 
-// last, because it ends what the other tests use
+// the last two, because they end what the other tests use
 test('a closed terminal ends the service and its database', async () => {
   expect(await second.stop()).toBe(0)
   expect(await first.end('SIGHUP')).toBe(0)
   await expect(first.socketDir()).rejects.toThrow('the database is not running')
 })
+
+test.runIf(process.platform === 'linux')(
+  'speaks plainly in a terminal, and ends when that is closed',
+  async () => {
+    // util-linux's own: the service sees a terminal, and closing it is killing this program
+    const terminal = spawn(
+      'script',
+      ['-qec', `'${process.execPath}' src/server/main.ts`, '/dev/null'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: {
+          PATH: process.env.PATH,
+          NO_COLOR: '1',
+          SHELL: '/bin/sh',
+          DATA_DIR: first.dataDir,
+          PORT: String(first.port),
+          MANAGEMENT_PORT: String(first.managementPort),
+          ...withoutDemo
+        }
+      }
+    )
+    let said = ''
+    for await (const chunk of terminal.stdout) {
+      said += chunk
+      if (said.includes('Stop ')) break
+    }
+    const lines = said.split('\r\n').map(line => line.trim())
+    expect(lines).toContain('Vidimus is running.')
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^Setup +http:\/\/localhost:\d+\/en\/setup#/)
+    )
+    expect(lines).toContain(`Site           http://localhost:${first.port}`)
+    for (const strange of ['{', '\u001b']) expect(said).not.toContain(strange)
+    await first.socketDir()
+    terminal.kill('SIGKILL')
+    await vi.waitFor(() => expect(first.socketDir()).rejects.toThrow('not running'))
+  }
+)
 
 /**
  * Creates an empty database on the database server of `first`. Returns its URL, for `DATABASE_URL`.

@@ -1,4 +1,5 @@
 import { type BrowserContext, expect, type Page } from '@playwright/test'
+import { fetchAt } from '../helpers/client.ts'
 import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import { isMatrix, schemes } from '../helpers/e2e/looks.ts'
@@ -33,26 +34,39 @@ const publicPages = [
 const longestPage = '/docs/calls'
 const ownPages = ['/deposit', '/history', '/me']
 
-// between them, these meet each language, company, width and scheme; the matrix takes both in both
-for (const [host, locale, look] of [
-  ['localhost', 'en', { colorScheme: 'light', width: 1280 }],
-  ['demo.localhost', 'fr', { colorScheme: 'dark', width: 320 }]
-] as const) {
-  test(`every page of ${host} in ${locale} is accessible, keeps its policy and fits its window`, async ({
+// the suite looks at each page in one of these, in turn, so that each language, company, width and
+// scheme has its pages; the matrix takes all pages in all looks of both
+for (const [turn, [host, locale, look]] of (
+  [
+    ['localhost', 'en', { colorScheme: 'light', width: 1280 }],
+    ['demo.localhost', 'fr', { colorScheme: 'dark', width: 320 }]
+  ] as const
+).entries()) {
+  test(`pages of ${host} in ${locale} are accessible, keep their policy and fit their window`, async ({
     browser
   }) => {
     test.setTimeout(360_000)
     const site = `${siteAddress().replace('localhost', host)}/${locale}`
     const looks = isMatrix ? allLooks : [look]
+    const inTurn = (_: string, at: number) => isMatrix || at % 2 !== turn
     const stranger = await browser.newContext()
-    await visitAll(stranger, { site, paths: publicPages, looks })
+    await visitAll(stranger, { site, paths: publicPages.filter(inTurn), looks })
     await stranger.close()
 
     // the interface follows the language a person has chosen, so each language has its own
     const person = await browser.newContext()
     await startSession(await person.newPage(), site)
-    await visitAll(person, { site, paths: ownPages, looks })
+    await visitAll(person, { site, paths: ownPages.filter(inTurn), looks })
     await person.close()
+
+    const fetch = fetchAt(Number(new URL(site).port))
+    const policies = new Set<string | null>()
+    for (const path of [...publicPages, ...ownPages]) {
+      const answer = await fetch(`${site}${path}`)
+      expect.soft(answer.status, path).toBe(path === '/nowhere' ? 404 : 200)
+      policies.add(answer.headers.get('content-security-policy'))
+    }
+    expect([...policies]).toEqual([expect.not.stringContaining('unsafe')])
   })
 }
 

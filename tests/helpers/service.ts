@@ -64,7 +64,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
       }
       if (await isReady()) return performance.now() - started
       // asking more often would slow down what is waited for
-      await sleep(25)
+      await sleep(100)
     }
     throw new Error(`the service was not ready in ${readySeconds} s`)
   }

@@ -22,13 +22,23 @@ afterEach(() => {
   for (const clone of clones.splice(0)) fs.rmSync(clone, { recursive: true, force: true })
 })
 
-test('installs and builds once, then does nothing', async () => {
+test('installs and builds once, and then only what a change needs', async () => {
   const clone = makeClone()
-
   expect(await run(clone, 'start')).toBe(0)
-  expect(await run(clone, 'start')).toBe(0)
-
   expect(calls(clone)).toEqual(['ci', 'run'])
+
+  for (const [path, expected] of [
+    [undefined, []],
+    ['src/pages/index.astro', ['run']],
+    ['public/robots.txt', ['run']],
+    ['src/server/main.ts', []],
+    ['package-lock.json', ['ci', 'run']]
+  ] as const) {
+    const before = calls(clone).length
+    if (path !== undefined) write(clone, path, 'changed')
+    expect(await run(clone, 'start'), path).toBe(0)
+    expect(calls(clone).slice(before), path).toEqual(expected)
+  }
 })
 
 test('lets parallel setups share one install and one build', async () => {
@@ -50,21 +60,6 @@ test('takes over from a setup that was killed', async () => {
   expect(await run(clone, 'start')).toBe(0)
 
   expect(calls(clone)).toEqual(['ci', 'ci', 'run'])
-})
-
-test.for([
-  ['src/pages/index.astro', ['run']],
-  ['public/robots.txt', ['run']],
-  ['src/server/main.ts', []],
-  ['package-lock.json', ['ci', 'run']]
-] as const)('after a change of %s runs what depends on it', async ([path, expected]) => {
-  const clone = makeClone()
-  await run(clone, 'start')
-  write(clone, path, 'changed')
-
-  expect(await run(clone, 'start')).toBe(0)
-
-  expect(calls(clone)).toEqual(['ci', 'run', ...expected])
 })
 
 test('serves no build that failed', async () => {

@@ -1,14 +1,16 @@
 import { useStore } from '@nanostores/react'
 import type { DataSource } from '../../contract/data-sources.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { RegisterColumn } from '../../contract/registers.ts'
-import { $isAskedByStrangers } from '../../stores/admin/data-sources.ts'
+import { $isAskedByStrangers, loadWhetherStrangersAsk } from '../../stores/admin/data-sources.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FactList } from '../kit/FactList.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { checkColumnsOf, keyColumnOf, shownColumnsOf } from './register-words.ts'
 
 /** What people without an account give, and what they see if a row matches. */
-export function StrangerView({ source: { columns, current } }: { source: DataSource }) {
+export function StrangerView({ source: { id, columns, current } }: { source: DataSource }) {
   const { locale, t } = useTranslation()
   const isAsked = useStore($isAskedByStrangers, { ssr: 'initial' })
   const key = keyColumnOf(columns)
@@ -22,7 +24,10 @@ export function StrangerView({ source: { columns, current } }: { source: DataSou
         <>
           {isAsked === false && <p>{t('dataSources.strangers.notAsked')}</p>}
           {isAsked === undefined && <p role="status">{t('common.loading')}</p>}
-          {isAsked && (
+          {isAsked instanceof AppError && (
+            <ErrorNote error={isAsked} retry={() => loadWhetherStrangersAsk(id)} />
+          )}
+          {isAsked === true && (
             <FactList
               facts={[
                 {

@@ -4,6 +4,8 @@ interface BusyButtonProps {
   name?: string | undefined
   isWorking: boolean
   isOff?: boolean | undefined
+  /** Off until the page's script runs. `boot.js` then keeps a press for the script. */
+  needsScript?: boolean
   /** CSS classes of the button. */
   look?: string | undefined
   describedBy?: string
@@ -18,6 +20,7 @@ export function BusyButton(props: BusyButtonProps) {
     name,
     isWorking,
     isOff = false,
+    needsScript,
     look = 'btn-primary',
     describedBy,
     onClick
@@ -27,6 +30,7 @@ export function BusyButton(props: BusyButtonProps) {
       type={onClick ? 'button' : 'submit'}
       className={`btn ${look}`}
       disabled={isOff}
+      data-needs-script={needsScript || undefined}
       aria-label={name}
       aria-disabled={isWorking}
       aria-describedby={describedBy}

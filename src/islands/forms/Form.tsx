@@ -41,6 +41,7 @@ export function Form(props: FormProps) {
       look={look}
       isWorking={form.isWorking}
       isOff={!isReady || (derivesKey && obstacle !== undefined)}
+      needsScript
     />
   )
   return (

@@ -12,21 +12,6 @@ import { mountNonJsonEndpoint } from './kit/mount.ts'
 const brotliQuality = 9
 
 export function mountApiDocumentation(app: Api): void {
-  const sentences: Record<string, string> = { ...callSentences(), api: words.calls.api }
-  const document = createOpenApiDocument({
-    title: words.title,
-    sentenceOf(name) {
-      const sentence = sentences[name]
-      if (sentence === undefined) throw new Error(`No comment in src/contract describes ${name}`)
-      return sentence
-    }
-  })
-  const body = compressBody(
-    Buffer.from(JSON.stringify(document)),
-    'application/json',
-    brotliQuality
-  )
-
   mountNonJsonEndpoint(app, getOpenApi, async (_input, c) =>
     compressedResponse(
       {
@@ -34,13 +19,37 @@ export function mountApiDocumentation(app: Api): void {
         acceptEncoding: c.req.header('accept-encoding')
       },
       { 'content-type': 'application/json', 'cache-control': 'no-cache' },
-      await body
+      await openApiBody()
     )
   )
 
   mountNonJsonEndpoint(app, redirectToApiDocs, async (_input, c) =>
     c.redirect(`${webOriginOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)
   )
+}
+
+// made for the first request, because it takes longer than the rest of the app
+let body: ReturnType<typeof compressBody> | undefined
+
+function openApiBody(): ReturnType<typeof compressBody> {
+  body ??= compressBody(
+    Buffer.from(JSON.stringify(describeApi())),
+    'application/json',
+    brotliQuality
+  )
+  return body
+}
+
+function describeApi(): object {
+  const sentences: Record<string, string> = { ...callSentences(), api: words.calls.api }
+  return createOpenApiDocument({
+    title: words.title,
+    sentenceOf(name) {
+      const sentence = sentences[name]
+      if (sentence === undefined) throw new Error(`No comment in src/contract describes ${name}`)
+      return sentence
+    }
+  })
 }
 
 function callSentences(): Record<string, string> {

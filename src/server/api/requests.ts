@@ -21,6 +21,9 @@ import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
 
+// if there is no place for the next old events by then, the stream tries again
+const oldEventsMs = 60_000
+
 export function mountRequests(app: Api, streams: EventStreams): void {
   mountList(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
@@ -56,10 +59,13 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   )
 
   mountNonJsonEndpoint(app, streamRequests, async (_input, c) => {
+    // thousands of streams may be open, and `c` is large
+    const place = c.get('place')
     const stream = await streams.open({
       person: authenticatedCaller(c),
       host: c.get('tenant').host,
-      after: sequenceOf(c.req.header('last-event-id'))
+      after: sequenceOf(c.req.header('last-event-id')),
+      inLongRead: read => place?.longRead(read, oldEventsMs) ?? read()
     })
     const headers = {
       'content-type': 'text/event-stream; charset=utf-8',

@@ -12,10 +12,13 @@ const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), wai
 // no company holds all four beside others
 const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 3), waiting: unlimited }
 // In each turn of the event loop a company begins one request beside others, whatever becomes of it:
-// a thousand refusals at once would keep the event loop busy for 250 ms.
+// a thousand refusals at once would keep the event loop busy for 250 ms. It also takes in one piece
+// of a body, because hashing the pieces of a hundred uploads would take as long.
 const turnPlaces = { ...callPlaces, besideOthers: 1 }
 // anyone can make up host names below a wildcard domain, and each one has pages of its own
-const renderPlaces = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
+const domainRenders = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
+// a company has up to a hundred domains
+const companyRenders = { all: 4, reserve: 4, besideOthers: 2, waiting: unlimited }
 
 const turnWaitMs = 30_000
 const renderWaitMs = 30_000
@@ -48,7 +51,9 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
   const calls = new Places(callPlaces, hasOthers)
   const longReads = new Places(longReadPlaces, hasOthers)
   const turns = new Places(turnPlaces, hasOthers)
-  const renders = new Places(renderPlaces, () => true)
+  const pieces = new Places(turnPlaces, hasOthers)
+  const rendersOfDomains = new Places(domainRenders, () => true)
+  const renders = new Places(companyRenders, () => true)
 
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
   const add = (key: string, more: 1 | -1) => {
@@ -137,6 +142,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
           giveBack = await calls.take(company, { client, waitMs: returnWaitMs })
           return result
         },
+        takeTurn: () => pieces.run(company, async () => undefined, { client, waitMs: turnWaitMs }),
         longRead(read, waitMs) {
           leave()
           return longReads.run(company, read, { client, waitMs })
@@ -150,8 +156,14 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
 
     takeTurn,
 
-    render: <T>(domain: string, work: () => Promise<T>) =>
-      renders.run(domain, work, { waitMs: renderWaitMs })
+    render: <T>(whose: { company_id: string; domain: string }, work: () => Promise<T>) => {
+      const taker = { waitMs: renderWaitMs }
+      return rendersOfDomains.run(
+        whose.domain,
+        () => renders.run(whose.company_id, work, taker),
+        taker
+      )
+    }
   }
 }
 

@@ -21,9 +21,18 @@ export interface AstroBuild {
   id: string
   built: Date
   messages: Record<Locale, Words>
+  scripts: BuiltScripts
   /** By path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
   render: PageRenderer
+}
+
+/** The scripts of the pages, by name: `Verify.FVv06Hs5`. */
+export interface BuiltScripts {
+  /** The script that contains a source: `islands/verify/Verify.tsx`. */
+  ofSource: Record<string, string>
+  /** The scripts that a script imports at its start. */
+  imports: Record<string, string[]>
 }
 
 export interface BuiltFile {
@@ -40,6 +49,10 @@ const BuildRecord = z.object({
   built: z.iso.datetime(),
   // the routes that have a page, such as `/[locale]/verify`
   routes: z.array(z.string()),
+  scripts: z.object({
+    ofSource: z.record(z.string(), z.string()),
+    imports: z.record(z.string(), z.array(z.string()))
+  }),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 

@@ -19,7 +19,10 @@ export interface SiteHandlerOptions {
   resolve: (host: string) => Promise<Owner | undefined>
   api: typeof fetch
   /** Waits until there is room. Throws `unavailable` if too many pages of the domain wait. */
-  inPlace: <T>(domain: string, render: () => Promise<T>) => Promise<T>
+  inPlace: <T>(
+    whose: { company_id: string; domain: string },
+    render: () => Promise<T>
+  ) => Promise<T>
   scheme: 'http' | 'https'
   /** Undefined for the default port of the scheme. */
   port: number | undefined
@@ -204,8 +207,9 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
         response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
         return
       }
+      const whose = { company_id: owner.company_id, domain: owner.config.id }
       const kept = await cache.get(`${host} ${address}`, versionOf(owner), () =>
-        options.inPlace(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
+        options.inPlace(whose, () => render(host, address, isKnown ? 200 : 404))
       )
       sendCompressed(request, response, kept.status, { ...kept.headers, vary }, kept.body)
     } catch (cause) {
@@ -230,6 +234,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       origin: `${options.scheme}://${authority}`,
       apiOrigin: `${options.scheme}://api.${authority}`,
       buildId: build.id,
+      scripts: build.scripts,
       checksPerMinute: options.checksPerMinute,
       publicAddresses: options.publicAddresses,
       keepPage: (page: RenderedPage) => {

@@ -10,6 +10,8 @@ interface WriteOptions {
   /** Final size of the file. A body that would exceed it is refused. */
   size: number
   stopped?: AbortSignal
+  /** Awaited before each piece is processed. */
+  takeTurn: () => Promise<void>
   onBytes?: (bytes: Buffer) => void
   onWritten?: (offset: number) => void
 }
@@ -19,10 +21,10 @@ interface WriteOptions {
  * or `stopped` is aborted.
  */
 export async function writeBody(request: IncomingMessage, options: WriteOptions): Promise<number> {
-  const { path, size, stopped, onBytes, onWritten } = options
+  const { path, size, onBytes, onWritten } = options
   let { offset } = options
   await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
-  for await (const bytes of readBody(request, stopped)) {
+  for await (const bytes of readBody(request, options)) {
     if (offset + bytes.length > size) {
       throw new AppError('too_large', `The upload was announced with ${size} bytes`)
     }
@@ -39,7 +41,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
 /** The connection stays open when the loop ends early, so that a response can be sent. */
 export async function* readBody(
   request: IncomingMessage,
-  stopped?: AbortSignal
+  { stopped, takeTurn }: Pick<WriteOptions, 'stopped' | 'takeTurn'>
 ): AsyncGenerator<Buffer> {
   let wake = () => {}
   const onChange = () => wake()
@@ -48,8 +50,10 @@ export async function* readBody(
   try {
     for (;;) {
       const bytes: Buffer | null = request.destroyed ? null : request.read()
-      if (bytes !== null) yield bytes
-      else if (request.readableEnded) return
+      if (bytes !== null) {
+        await takeTurn()
+        yield bytes
+      } else if (request.readableEnded) return
       else if (request.destroyed) throw interruptedRequestError(request.errored ?? undefined)
       else if (stopped?.aborted) throw stopped.reason
       else {

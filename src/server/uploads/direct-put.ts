@@ -100,7 +100,7 @@ async function depositFile(
   const hash = createHash('sha256')
   askForBody(call)
   await call.place.outside(async () => {
-    for await (const chunk of readBody(call.request)) hash.update(chunk)
+    for await (const chunk of readBody(call.request, call.place)) hash.update(chunk)
   })
   const sha256 = hash.digest()
   if (begun.kind === 'fingerprint') {
@@ -131,8 +131,9 @@ async function receive(
     askForBody(call)
     const hash = createHash('sha256')
     const onBytes = (bytes: Buffer) => void hash.update(bytes)
+    const { takeTurn } = call.place
     const { sha256, kept } = await call.place.outside(async () => {
-      const end = await writeBody(call.request, { path, offset: 0, size, onBytes })
+      const end = await writeBody(call.request, { path, offset: 0, size, takeTurn, onBytes })
       if (end !== size) throw new Error('the body has another length than it said')
       await deps.blobs.syncStaged(upload)
       const sha256 = hash.digest()

@@ -48,15 +48,14 @@ export async function serveRegisterUpload(
 ): Promise<void> {
   const { request, response } = call
   const body = readCall(call)
-  const who = { company_id: body.company_id, user_id: body.by.id }
-  const freeSlot = takeSlot({ ...who, id: randomUUID() })
+  const freeSlot = takeSlot({ ...whoOf(body), id: randomUUID() })
   try {
     const made = await begin(deps, body)
     askForBody(call)
     if (made.replayed) {
       response.setHeader('idempotent-replayed', 'true')
       await call.place.outside(async () => {
-        for await (const _ of readBody(request));
+        for await (const _ of readBody(request, call.place));
       })
     } else await receive(deps, call, body, made)
     const found = await getRegisterImport(deps, { ...body, importId: made.id })
@@ -67,8 +66,11 @@ export async function serveRegisterUpload(
   }
 }
 
-function readCall({ request, company_id, person: by }: RegisterCall): BodyToImport {
-  const { headers, url = '' } = request
+function readCall({
+  request: { headers, url = '' },
+  company_id,
+  person: by
+}: RegisterCall): BodyToImport {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   const id = decodedId(pathname)
   const input = parseInput(putRegisterImport, { ...parseQueryFields(searchParams), id })
@@ -109,8 +111,7 @@ async function begin(deps: Deps, body: BodyToImport) {
   for (;;) {
     const made = await beginBodyImport(deps, body)
     if (!made.replayed) return made
-    const who = { company_id: body.company_id, user_id: body.by.id, id: made.upload_id }
-    const upload = await getUpload(deps, who)
+    const upload = await getUpload(deps, { ...whoOf(body), id: made.upload_id })
     if (upload.state !== 'uploading') return made
     if (deps.clock().getTime() - upload.active_at.getTime() < deadMs) {
       throw new AppError('idempotency_in_flight', 'The same call is still running', {
@@ -127,8 +128,8 @@ async function receive(
   body: BodyToImport,
   made: { id: string; upload_id: string }
 ): Promise<void> {
-  const who = { company_id: body.company_id, user_id: body.by.id }
-  const upload = await getUpload(deps, { ...who, id: made.upload_id })
+  const upload = await getUpload(deps, { ...whoOf(body), id: made.upload_id })
+  // so that a repeated call does not take it for broken off
   const touching = setInterval(() => {
     recordUploadActivity(deps, upload).catch((error: unknown) => {
       deps.log.warn(
@@ -141,7 +142,9 @@ async function receive(
     await deps.blobs.prepareStaging(upload.company_id)
     const path = deps.blobs.stagingFile(upload)
     const { size } = upload
-    const end = await call.place.outside(() => writeBody(call.request, { path, offset: 0, size }))
+    const end = await call.place.outside(() =>
+      writeBody(call.request, { path, offset: 0, size, takeTurn: call.place.takeTurn })
+    )
     if (end !== size) throw new Error('the body has another length than it said')
     await completeUpload(deps, upload)
   } catch (error) {
@@ -150,6 +153,10 @@ async function receive(
   } finally {
     clearInterval(touching)
   }
+}
+
+function whoOf({ company_id, by }: BodyToImport) {
+  return { company_id, user_id: by.id }
 }
 
 async function abandon(

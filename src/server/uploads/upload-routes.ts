@@ -13,6 +13,11 @@ import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
 import { isRegisterUpload, serveRegisterUpload } from './register-put.ts'
 import { createTusServer, tusRoutes, tusVersion } from './tus-uploads.ts'
 
+const directRoutes = [
+  { is: isDirectUpload, route: putDeposit, serve: serveDirectUpload },
+  { is: isRegisterUpload, route: putRegisterImport, serve: serveRegisterUpload }
+]
+
 interface Caller {
   tenant: Tenant
   address: string
@@ -24,7 +29,7 @@ export interface UploadHandler {
 }
 
 /**
- * The calls that send a file as their body, and the resumable uploads. Uses Node's request and response instead of Hono's,
+ * `PUT /deposit`, `PUT …/import` of a register and the resumable uploads. Uses Node's request and response instead of Hono's,
  * because only Node's show when a client disconnects, and no file is in memory as a whole.
  */
 export function createUploadHandler(deps: Deps): UploadHandler {
@@ -39,9 +44,9 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   ): Promise<void> {
     const place = await waiting.place
     const { host } = tenant
+    const direct = directRoutes.find(({ is }) => is(request))
     const tus = tusRoutes.find(({ method }) => method === request.method)
-    const direct = directRouteOf(request)
-    const route = direct ?? tus
+    const route = direct?.route ?? tus
     if (!route) {
       response.setHeader('allow', tusRoutes.map(({ method }) => method).join(', '))
       throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
@@ -52,14 +57,12 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       const stop = deps.callers.watch({ person, host, permissions: [] }, () => response.destroy())
       response.once('close', stop)
     }
-    const named = request.headers['company']?.toString()
     // an operator may bring the file of a register of another company
-    const company_id =
-      direct === putDeposit ? tenant.company_id : await namedCompany(deps, named, person)
+    const named = route === putDeposit ? undefined : request.headers['company']?.toString()
+    const company_id = await namedCompany(deps, named, person)
     const call = { request, response, company_id, person, place }
     if (tus) return serveTus({ ...call, route: tus })
-    if (direct === putRegisterImport) return serveRegisterUpload(deps, takeSlot, call)
-    return serveDirectUpload(deps, takeSlot, call)
+    return direct?.serve(deps, takeSlot, call)
   }
 
   return {
@@ -69,8 +72,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
       }
-      const direct = directRouteOf(request)
-      const { path } = direct ?? patchUpload
+      const direct = directRoutes.find(({ is }) => is(request))
+      const { path } = direct?.route ?? patchUpload
       const { method } = request
       const id = Buffer.from(deps.random(9)).toString('base64url')
       const started = performance.now()
@@ -93,9 +96,4 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       }
     }
   }
-}
-
-function directRouteOf(request: IncomingMessage) {
-  if (isDirectUpload(request)) return putDeposit
-  return isRegisterUpload(request) ? putRegisterImport : undefined
 }

@@ -66,7 +66,7 @@ export function runInBackground(work: () => Promise<void>): void {
   work().catch(error => setTimeout(() => void Promise.reject(error), replacingMs))
 }
 
-/** On any page. */
+/** On any page, or before this was called. */
 export function onClick(
   selector: string,
   run: (element: HTMLElement, event: MouseEvent) => void
@@ -75,11 +75,14 @@ export function onClick(
     'click',
     event => {
       const element = event.target instanceof Element ? event.target.closest(selector) : undefined
-      if (element instanceof HTMLElement) run(element, event)
+      if (!(element instanceof HTMLElement)) return
+      delete window.earlyClick
+      run(element, event)
     },
     // listens before ClientRouter, which would otherwise follow links that this module handles
     { capture: true }
   )
+  if (window.earlyClick?.matches(selector)) window.earlyClick.click()
 }
 
 /** According to the attribute `data-session` that `boot.js` sets on the page. */

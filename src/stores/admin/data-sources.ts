@@ -1,10 +1,11 @@
 import type { CategoryDetails } from '../../contract/company-categories.ts'
 import type { DataSource, RegisterVersion } from '../../contract/data-sources.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { RegisterImport } from '../../contract/register-imports.ts'
 import { createListStore } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { CallInput } from '../sessions.ts'
-import { callAdminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type DataSourceChanges = Omit<CallInput<'updateDataSource'>, 'id'>
@@ -33,8 +34,8 @@ export const registerImports = createListStore<RegisterImport>((_, page, id) =>
 export const dataSourceCategories = createListStore<CategoryDetails>((_, page, id) =>
   callAdminApi('listCompanyCategories', { id: companyIdOfPage(), data_source: id, ...page })
 )
-/** Whether a category that everyone can verify names it. Undefined until that is known. */
-export const $isAskedByStrangers = personalAtom<boolean | undefined>(undefined)
+/** Whether a category that everyone can verify names it. Undefined while that is being loaded. */
+export const $isAskedByStrangers = personalAtom<boolean | AppError | undefined>(undefined)
 
 const dataSource = createShownItem<DataSource>(id => callAdminApi('getDataSource', { id }))
 
@@ -49,19 +50,21 @@ export async function openDataSource(id: string): Promise<void> {
   dataSourceCategories.clear()
   $isAskedByStrangers.set(undefined)
   if (!(await dataSource.open(id))) return
-  const isStillShown = dataSource.watch(id)
-  const [found] = await Promise.all([
-    callAdminApi('listCompanyCategories', {
-      id: companyIdOfPage(),
-      data_source: id,
-      visibility: 'public',
-      limit: 1
-    }).catch(() => undefined),
+  await Promise.all([
+    loadWhetherStrangersAsk(id),
     registerImports.open(id, {}),
     registerVersions.open(id, {}),
     dataSourceCategories.open(id, {})
   ])
-  if (isStillShown() && found) $isAskedByStrangers.set(found.length > 0)
+}
+
+export async function loadWhetherStrangersAsk(id: string): Promise<void> {
+  const isStillShown = dataSource.watch(id)
+  const query = { data_source: id, visibility: 'public', limit: 1 } as const
+  const found = await resultOrError(() =>
+    callAdminApi('listCompanyCategories', { id: companyIdOfPage(), ...query })
+  )
+  if (isStillShown()) $isAskedByStrangers.set(found instanceof AppError ? found : found.length > 0)
 }
 
 export const reloadDataSource = dataSource.reload

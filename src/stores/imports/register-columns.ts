@@ -161,7 +161,8 @@ export function completeColumns(columns: readonly DraftColumn[]): RegisterColumn
 
 /**
  * Returns the index of the row of headings among the first rows of a file, or undefined if it has
- * none: the first row that is filled and whose cells differ, none of them a value such as a date.
+ * none: the first row that is filled and whose cells differ, none of them a value such as a date or
+ * like the cell below.
  */
 export function findRegisterHeadings(rows: readonly (readonly string[])[]): number | undefined {
   const width = Math.max(0, ...rows.map(row => filled(row).length))
@@ -169,8 +170,15 @@ export function findRegisterHeadings(rows: readonly (readonly string[])[]): numb
     const cells = filled(row)
     return cells.length * 2 > width && new Set(cells).size === cells.length
   })
-  const isNamed = at >= 0 && !filled(rows[at] ?? []).some(isValue) && rows.length > at + 1
-  return isNamed ? at : undefined
+  const [row = [], next] = rows.slice(at, at + 2)
+  const isData = row.some((cell, column) => isValue(cell) || isLike(cell, next?.[column] ?? ''))
+  return at < 0 || !next || isData ? undefined : at
+}
+
+// `D-2024-001` and `D-2024-002`
+function isLike(cell: string, other: string): boolean {
+  const shape = (text: string) => text.replace(/\d+/g, '9').replace(/\p{L}+/gu, 'a')
+  return /\d/.test(cell) && shape(cell) === shape(other)
 }
 
 function findKnown({ headings }: ReadTable, known: readonly DraftColumn[]): DraftColumn[] {
@@ -237,7 +245,8 @@ function filled(row: readonly string[]): string[] {
 }
 
 function isValue(cell: string): boolean {
-  return isFingerprint(cell) || guessDateOrder([cell]) !== undefined || /^[\d.,\s-]+$/.test(cell)
+  const text = cell.trim()
+  return isFingerprint(text) || guessDateOrder([text]) !== undefined || /^[\d.,\s-]+$/.test(text)
 }
 
 function isFingerprint(cell: string): boolean {

@@ -166,7 +166,7 @@ describe('a sign-up', () => {
   })
 
   test('never gives an attacker the account of an e-mail that its owner confirms', async () => {
-    for (let round = 0; round < runCount(4, 40); round++) {
+    for (let round = 0; round < runCount(2, 40); round++) {
       const victim = newAccount()
       const attacker = { ...victim, keys: makeKeys() }
       await call(createUser, await service.signUpInput(attacker))
@@ -254,7 +254,7 @@ describe('a sign-up', () => {
   })
 
   test('is confirmed at once beside a login without losing its session', async () => {
-    for (let round = 0; round < runCount(3, 10); round++) {
+    for (let round = 0; round < runCount(1, 10); round++) {
       const account = await service.signUp()
       const first = (await service.signIn(account)).access_token
       const token = await tokenOf(account.email, 'verify')

@@ -128,7 +128,7 @@ describe('one act', () => {
       await using _app = app
       const [ada] = people
       const total = { requests: 0, bytes: 0, failed: 0 }
-      for (let step = 0; step < runCount(70, 1000); step++) {
+      for (let step = 0; step < runCount(30, 1000); step++) {
         if (random.chance(0.1)) {
           // a limit of an administrator counts for the next call
           const max_requests = random.pick([null, 0, random.integer(1, 80)])
@@ -221,13 +221,13 @@ describe('one act', () => {
   )
 
   test('never takes more than is left, with many calls of all kinds at once', async () => {
-    const { app, people, groups } = await makeCompany({ max_requests: 70 }, { max_requests: 30 })
+    const { app, people, groups } = await makeCompany({ max_requests: 28 }, { max_requests: 12 })
     await using _app = app
     const [ada] = people
     const kinds = ['reserve', 'upload', 'put', 'batch', 'verify'] as const
     const random = createRandom(seed)
     const outcomes = await Promise.all(
-      Array.from({ length: runCount(120, 200) }, (_, n) => {
+      Array.from({ length: runCount(48, 200) }, (_, n) => {
         const act = acts[kinds[n % kinds.length] ?? 'reserve']
         return act(app, people[n % 2] ?? ada, random.fork())
       })
@@ -236,8 +236,8 @@ describe('one act', () => {
     const taken = outcomes.reduce((sum, each) => sum + (each === 'refused' ? 0 : each.requests), 0)
     const shown = await Promise.all(groups.map(id => ada.call(getGroup, { id })))
     expect(shown.map(({ usage }) => usage.requests_remaining)).toEqual([0, 0])
-    expect(shown.map(({ usage }) => usage.requests_used)).toEqual([70, 30])
-    expect(taken).toBe(100)
+    expect(shown.map(({ usage }) => usage.requests_used)).toEqual([28, 12])
+    expect(taken).toBe(40)
   }, 300_000)
 })
 

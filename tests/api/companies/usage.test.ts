@@ -17,12 +17,12 @@ import { runCount, seed } from '../../helpers/soak.ts'
 // D-01
 
 const rounds = runCount(1, 100)
-const racers = 64
+const racers = runCount(24, 64)
 
 const day = 86_400
 const bytes = (length: number) => Buffer.alloc(length, 'v')
 
-test(`lets exactly as many of 64 deposits at once in as requests are left (SEED=${seed})`, async () => {
+test(`lets exactly as many of ${racers} deposits at once in as requests are left (SEED=${seed})`, async () => {
   const random = createRandom(seed)
   await using app = await makeApp({ limits: { max_requests: 0 } })
   const people = [await app.signUp(), await app.signUp(), await app.signUp()]
@@ -41,7 +41,7 @@ test(`lets exactly as many of 64 deposits at once in as requests are left (SEED=
   expect((await ownSum(people)).requests_used).toBe(limit)
 })
 
-test(`lets exactly as many of 64 deposits at once in as room is left (SEED=${seed})`, async () => {
+test(`lets exactly as many of ${racers} deposits at once in as room is left (SEED=${seed})`, async () => {
   const random = createRandom(seed)
   await using app = await makeApp({ limits: { max_storage: 0 } })
   const people = [await app.signUp(), await app.signUp(), await app.signUp()]
@@ -105,7 +105,7 @@ test('settles without a deadlock once the planner knows the table', async () => 
   await app.owner.query(`update usage set used = used where kind = 'requests'`)
   await app.owner.query('vacuum analyze usage')
   // reservations race with the settlements of those before
-  const calls = runCount(12, 40)
+  const calls = runCount(5, 40)
   const depositor = async () => {
     for (let n = 0; n < calls; n++) {
       const { upload } = await retryWhileBusy(() => app.reserve(ada, bytes(10)))
@@ -362,7 +362,7 @@ test.each([
 })
 
 /**
- * Makes 64 reservations at the same time, by the people in turn. Returns the number of accepted
+ * Makes `racers` reservations at the same time, by the people in turn. Returns the number of accepted
  * ones, and the errors of the others.
  */
 async function race(app: TestApp, people: TestPerson[], content: () => Uint8Array) {

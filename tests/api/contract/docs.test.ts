@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { errorCodes } from '../../../src/contract/kit/errors.ts'
@@ -178,7 +178,7 @@ test('has an example of each answer in JSON, which its own schema allows', () =>
   const inJson = described.filter(({ media }) => media?.schema !== undefined)
   expect(inJson.length).toBeGreaterThan(25)
   for (const { name, status, media } of inJson) {
-    const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, 'application/json')}` })
+    const validate = validatorOf(media?.schema, pointerTo(name, status, 'application/json'))
     const place = `${name} ${status}: samples in src/contract/openapi/schema-examples.ts`
     expect(validate(media?.example), `${place} ${JSON.stringify(validate.errors)}`).toBe(true)
   }
@@ -214,8 +214,18 @@ function expectDescribed(name: string, { status, headers, body }: RawResponse): 
   if (isBytes && status < 400) return
   expect(Object.keys(content), `${name} ${status}`).toContain(type)
   if (type.startsWith('text/')) return
-  const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, type)}` })
+  const validate = validatorOf(content[type]?.schema, pointerTo(name, status, type))
   expect(validate(JSON.parse(body.toString())), JSON.stringify(validate.errors)).toBe(true)
+}
+
+/** Compiles each schema once, because many answers have the same one. */
+const validators = new Map<string, ValidateFunction>()
+
+function validatorOf(schema: object | undefined, pointer: string): ValidateFunction {
+  const text = JSON.stringify(schema)
+  const validate = validators.get(text) ?? ajv.compile({ $ref: `api#/${pointer}` })
+  validators.set(text, validate)
+  return validate
 }
 
 /** Returns the JSON pointer of the schema of an answer in the OpenAPI document. */

@@ -4,8 +4,8 @@ import { seed } from '../../helpers/soak.ts'
 
 // security.md C-01
 
-test(`loses and doubles nothing when it is killed under sixteen depositors (SEED=${seed})`, async () => {
-  const report = await killDuringDeposits({ seed, kills: 1 })
+test(`loses and doubles nothing when it is killed under four depositors (SEED=${seed})`, async () => {
+  const report = await killDuringDeposits({ seed, kills: 1, depositors: 4 })
   expect(report.faults).toEqual([])
   // the kill comes after a deposit
   expect(report.acknowledged).toBeGreaterThanOrEqual(1)

@@ -16,7 +16,7 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // C-06
 
-const cutsWanted = runCount(30, 10_000)
+const cutsWanted = runCount(12, 10_000)
 
 let app: TestApp
 let proxy: FaultProxy
@@ -148,7 +148,7 @@ test('fails a document for good when the disk does not take it, and gives its qu
 
 test('never confirms the last byte of an upload that is cancelled meanwhile', async () => {
   const bytes = createRandom(seed).bytes(50_000)
-  for (let tries = 0; tries < runCount(6, 1000); tries++) {
+  for (let tries = 0; tries < runCount(3, 1000); tries++) {
     const { request, upload } = await ada.reserve(bytes, randomUUID())
     const [patch, remove] = await Promise.all([
       ada.tus('PATCH', upload, { offset: 0, body: bytes }),

@@ -166,7 +166,7 @@ test(
         )
         expect(new Map(owned.map(({ key, used }) => [key, used]))).toEqual(own)
       }),
-      { numRuns: runCount(70, 10_000) }
+      { numRuns: runCount(30, 10_000) }
     )
     expect([...granted].sort()).toEqual(['held', 'request_limit_reached', 'storage_limit_reached'])
   },

@@ -236,14 +236,16 @@ test.each([
   expect((await readFile(file)).equals(bytes)).toBe(true)
 })
 
-const rounds = runCount(12, 10_000)
+const rounds = runCount(6, 10_000)
 
 // C-10
 test(
   `records no byte of ${rounds} documents that was not announced, while two processes write them`,
   async () => {
     await using other = await startSecondProcess(app, { aheadSeconds })
-    const people = await Promise.all(Array.from({ length: 12 }, () => app.signUp()))
+    const people = await Promise.all(
+      Array.from({ length: Math.min(12, rounds) }, () => app.signUp())
+    )
     let begun = 0
     const ends = { done: 0, failed: 0 }
     await Promise.all(

@@ -8,7 +8,7 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // C-07
 
-const cuts = runCount(30, 10_000)
+const cuts = runCount(12, 10_000)
 
 test(
   `tells each event once and in order, however often the stream is cut (SEED=${seed})`,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import {
   checkImport,
@@ -9,12 +9,21 @@ import {
   runImport,
   storeImportRows
 } from '../../../src/contract/imports.ts'
+import { poolOf } from '../../../src/server/db/open.ts'
 import { userImportRowHandlers } from '../../../src/server/domain/accounts/user-import-row-handlers.ts'
 import {
   type ImportRowHandlers,
   workOnNextImport
 } from '../../../src/server/domain/imports/import-work.ts'
+import { createGate } from '../../../src/server/http/gate.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import {
+  batchContentType,
+  batchForm,
+  batchItem,
+  smallFiles
+} from '../../helpers/deposits/batches.ts'
+import { openStream } from '../../helpers/event-stream.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 
 const acme = 'acme.localhost'
@@ -177,4 +186,109 @@ test('a call that waits for a place leaves the line when its client goes', async
   await expect.poll(() => app.logged).toMatchObject([{ text: 'api', facts: { status: 400 } }])
   for (const place of held) place.end()
   expect((await ask(app, ada)).status).toBe(200)
+})
+
+test('old events of a stream are read in a place for long reads', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  await app.put(ada, Buffer.from('a document'))
+  const { [acme]: company } = app.companies
+  if (!company) throw new Error('no acme')
+  const isOver = Promise.withResolvers<void>()
+  const holder = await app.gate.enter({ company })
+  // a company that is alone may have all of them
+  const held = Array.from({ length: 4 }, () => holder.longRead(() => isOver.promise))
+  const stream = await openStream(await app.listen(), ada, 0)
+  expect((await stream.next())?.event).toBe('tick')
+  await setTimeout(200)
+  expect(stream.events).toHaveLength(1)
+  isOver.resolve()
+  await Promise.all(held)
+  holder.end()
+  expect(JSON.parse((await stream.next())?.data ?? '')).toMatchObject({ kind: 'deposit' })
+  stream.close()
+})
+
+test('beside another company, a company takes in one piece of a body in a turn', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const { [acme]: company, 'beta.localhost': other } = app.companies
+  if (!company || !other) throw new Error('no companies')
+  ;(await app.gate.enter({ company: other })).end()
+  const place = await app.gate.enter({ company })
+  let taken = 0
+  const all = Array.from({ length: 20 }, async () => {
+    await place.takeTurn()
+    taken++
+  })
+  for (let before = taken; taken < 20; ) {
+    await nextTurn()
+    expect(taken - before).toBeLessThanOrEqual(1)
+    before = taken
+  }
+  await Promise.all(all)
+  place.end()
+
+  // every piece of an upload waits for such a turn
+  const bytes = Buffer.alloc(300_000, 'x')
+  const { enter } = app.gate
+  app.gate.enter = async asked => {
+    const place = await enter(asked)
+    return {
+      ...place,
+      takeTurn() {
+        taken++
+        return place.takeTurn()
+      }
+    }
+  }
+  const turnsOf = async (upload: () => Promise<{ status: number }>) => {
+    taken = 0
+    expect((await upload()).status).toBeLessThan(300)
+    return taken
+  }
+  expect(await turnsOf(() => app.put(ada, bytes))).toBeGreaterThan(1)
+  const { upload } = await app.reserve(ada, bytes)
+  expect(await turnsOf(() => app.patch(ada, upload, bytes))).toBeGreaterThan(1)
+  const batch = () =>
+    app.request(`api.${acme}`, {
+      method: 'POST',
+      path: '/deposit/batch',
+      headers: { authorization: `Bearer ${ada.token}`, 'content-type': batchContentType },
+      body: batchForm([batchItem(bytes, { category: ada.category, again: true })], [bytes])
+    })
+  expect(await turnsOf(batch)).toBeGreaterThan(1)
+})
+
+test('a company renders two pages at a time, whatever the number of its domains', async () => {
+  const gate = createGate()
+  const isOver = Promise.withResolvers<void>()
+  let begun = 0
+  const render = (company_id: string, domain: string) =>
+    gate.render({ company_id, domain }, async () => {
+      begun++
+      await isOver.promise
+    })
+  const all = Array.from({ length: 50 }, (_, n) => render('acme', `${n}.acme.fr`))
+  await nextTurn()
+  expect(begun).toBe(2)
+  all.push(render('beta', 'beta.fr'))
+  await nextTurn()
+  expect(begun).toBe(3)
+  isOver.resolve()
+  await Promise.all(all)
+})
+
+test('the first batch of a company uses few connections, like any other call', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const { files, items } = smallFiles(50, { category: ada.category })
+  const { status } = await app.request(`api.${acme}`, {
+    method: 'POST',
+    path: '/deposit/batch',
+    headers: { authorization: `Bearer ${ada.token}`, 'content-type': batchContentType },
+    body: batchForm(items, files)
+  })
+  expect(status).toBe(200)
+  expect(poolOf(app.deps.db).totalCount).toBeLessThan(20)
 })

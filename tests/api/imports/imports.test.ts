@@ -883,7 +883,7 @@ test('counts what the database has, whatever the rows, and an undo leaves it as 
       expect(undone.undone).toEqual({ removed: counts.new, restored: counts.changed, kept: 0 })
       expect(await stateOfPeople()).toEqual(before)
     }),
-    { numRuns: runCount(5, 12) }
+    { numRuns: runCount(3, 12) }
   )
 })
 

@@ -189,152 +189,155 @@ test('a person changes name, appearance, language and password, and signs out ev
   expect(faults).toEqual([])
 })
 
-test('a password typed before the page is ready is judged once it is', async ({ page }) => {
-  const release = await delayRequests(page, '**/_astro/SignUp.*.js')
-  await page.goto('/en/sign-up', { waitUntil: 'commit' })
-  await page.locator('input[name=password]').fill('password1234')
-  await expect(page.getByRole('button', { name: 'Create account' })).toBeDisabled()
-  release()
-  await expect(page.getByText('Strength: very weak')).toBeVisible()
-})
+test('forms of accounts say what they have to say in its place and in time', async ({ page }) => {
+  await test.step('what a field says comes and goes without the button moving from under the pointer', async () => {
+    await page.goto('/en/sign-up')
+    const button = page.getByRole('button', { name: 'Create account' })
+    await expect(button).toBeEnabled()
+    // typefaces come later, and are no matter here
+    await expect(page.locator('html')).toHaveAttribute('data-fonts')
+    await page.evaluate(async () => void (await document.fonts.ready))
+    // what stands below it: a button that is pressed gives way by itself
+    const below = page.getByText('Already have an account?')
+    const placeOf = async () => (await below.boundingBox())?.y
+    const first = await placeOf()
+    await page.getByLabel('Password', { exact: true }).fill('password1234')
+    await expect(page.getByText('Strength: very weak')).toBeVisible()
+    expect(await placeOf()).toBe(first)
 
-test('what a field says comes and goes without the button moving from under the pointer', async ({
-  page
-}) => {
-  await page.goto('/en/sign-up')
-  const button = page.getByRole('button', { name: 'Create account' })
-  await expect(button).toBeEnabled()
-  // typefaces come later, and are no matter here
-  await expect(page.locator('html')).toHaveAttribute('data-fonts')
-  await page.evaluate(async () => void (await document.fonts.ready))
-  // what stands below it: a button that is pressed gives way by itself
-  const below = page.getByText('Already have an account?')
-  const placeOf = async () => (await below.boundingBox())?.y
-  const first = await placeOf()
-  await page.getByLabel('Password', { exact: true }).fill('password1234')
-  await expect(page.getByText('Strength: very weak')).toBeVisible()
-  expect(await placeOf()).toBe(first)
+    await page.getByLabel('Confirm password').fill('password123')
+    await page.getByLabel('Username').focus()
+    await expect(page.getByText('The value must be equal to the Password value')).toBeVisible()
+    await page.getByLabel('Confirm password').fill('password1234')
+    await expect(page.getByText('The value must be equal to the Password value')).toBeHidden()
 
-  await page.getByLabel('Confirm password').fill('password123')
-  await page.getByLabel('Username').focus()
-  await expect(page.getByText('The value must be equal to the Password value')).toBeVisible()
-  await page.getByLabel('Confirm password').fill('password1234')
-  await expect(page.getByText('The value must be equal to the Password value')).toBeHidden()
+    await page.getByLabel('Email').fill('nobody')
+    await button.hover()
+    await page.mouse.down()
+    expect(await placeOf()).toBe(first)
+    await page.mouse.up()
+    await expect(page.getByText('Value is not a valid email address')).toBeVisible()
+  })
 
-  await page.getByLabel('Email').fill('nobody')
-  await button.hover()
-  await page.mouse.down()
-  expect(await placeOf()).toBe(first)
-  await page.mouse.up()
-  await expect(page.getByText('Value is not a valid email address')).toBeVisible()
-})
+  await test.step('caps lock is told while a password is typed', async () => {
+    await page.goto('/en/sign-in')
+    const field = page.getByLabel('Password', { exact: true })
+    await field.focus()
+    const press = (isOn: boolean) =>
+      field.evaluate((element, modifierCapsLock) => {
+        const init = { key: 'A', bubbles: true, modifierCapsLock }
+        element.dispatchEvent(new KeyboardEvent('keydown', init))
+      }, isOn)
+    await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
+    await press(true)
+    await expect(page.getByText('Caps lock is on.')).toBeVisible()
+    await press(false)
+    await expect(page.getByText('Caps lock is on.')).toHaveCount(0)
+  })
 
-test('caps lock is told while a password is typed', async ({ page }) => {
-  await page.goto('/en/sign-in')
-  const field = page.getByLabel('Password', { exact: true })
-  await field.focus()
-  const press = (isOn: boolean) =>
-    field.evaluate((element, modifierCapsLock) => {
-      const init = { key: 'A', bubbles: true, modifierCapsLock }
-      element.dispatchEvent(new KeyboardEvent('keydown', init))
-    }, isOn)
-  await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
-  await press(true)
-  await expect(page.getByText('Caps lock is on.')).toBeVisible()
-  await press(false)
-  await expect(page.getByText('Caps lock is on.')).toHaveCount(0)
-})
-
-test('a password can be pasted and every field names itself to password managers', async ({
-  page,
-  context
-}) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await startSession(page, homeAddress())
-  await page.goto('/en/me')
-  const form = page.locator('form', { has: page.getByLabel('Current password') })
-  await expect(form).toBeVisible()
-  const purposes = await form
-    .locator('input:not([type=checkbox])')
-    .evaluateAll(inputs => inputs.map(input => input.getAttribute('autocomplete')))
-  expect(purposes).toEqual(['username', 'current-password', 'new-password', 'new-password'])
-  await expect(form.locator('input[autocomplete=username]')).toHaveValue(/@example\.com$/)
-  await page.evaluate(text => navigator.clipboard.writeText(text), nextPassword)
-  await page.getByLabel('New password', { exact: true }).focus()
-  await page.keyboard.press('ControlOrMeta+V')
-  await expect(page.getByLabel('New password', { exact: true })).toHaveValue(nextPassword)
-  await expect(page.getByText('Strength: strong')).toBeVisible()
-})
-
-test('a person saves their own data as one file, and again where it failed first', async ({
-  page
-}) => {
-  const email = await startSession(page, homeAddress())
-  await deposit(page, 'lease.txt')
-  await page.goto('/en/me')
-  const section = page.getByRole('region', { name: 'Your data' })
-
-  await stubError(page, ['GET', '/user/export'], 'unavailable')
-  await section.getByRole('button', { name: 'Download my data' }).click()
-  await expect(section.getByRole('alert')).toBeVisible()
-  await inspectInTurn(page)
-  await restoreApi(page)
-
-  const { name, bytes } = await downloadBy(page, () =>
-    section.getByRole('button', { name: 'Retry' }).click()
-  )
-  await expect(section.getByRole('status')).toHaveText('The file has been downloaded.')
-  await expect(section.getByRole('alert')).toHaveCount(0)
-  await expect(section.getByRole('button', { name: 'Download my data' })).toBeFocused()
-  expect(name).toMatch(/^vidimus-export-\d{4}-\d\d-\d\d\.json$/)
-  expect(JSON.parse(String(bytes))).toMatchObject({
-    account: { email },
-    sessions: [{ current: true }],
-    requests: [{ kind: 'deposit', state: 'done', name: 'lease.txt' }],
-    complete: true
+  await test.step('a password typed before the page is ready is judged once it is', async () => {
+    const release = await delayRequests(page, '**/_astro/SignUp.*.js')
+    await page.goto('/en/sign-up', { waitUntil: 'commit' })
+    await page.locator('input[name=password]').fill('password1234')
+    await expect(page.locator('astro-island[ssr] [type=submit]')).toBeEnabled()
+    release()
+    await expect(page.getByText('Strength: very weak')).toBeVisible()
   })
 })
 
-test('a person sees what they used themselves beside what their groups used', async ({
-  page,
-  browser
+test('a person pastes a password, saves their own data and sees what they used', async ({
+  browser,
+  context,
+  page
 }) => {
-  const site = homeAddress()
-  const other = await (await browser.newContext()).newPage()
-  await startSession(other, site)
-  await deposit(other, 'theirs.txt')
-  await startSession(page, site)
-  await deposit(page, 'mine.txt')
-  await page.setViewportSize({ width: 320, height: 700 })
-  await page.goto(`${site}/me`)
-  const part = (title: string, name: string) =>
-    page
-      .getByRole('region', { name: title, exact: true })
-      .getByRole('region', { name, exact: true })
-  await expect(part('Usage', 'You').getByText(/^1 document( this period)?$/)).toBeVisible()
-  // the group has everybody of this site in it
-  await expect(part('Usage', 'Your groups').getByText(/(?:\d{2,}|[2-9]) .*documents/)).toBeVisible()
-  await page.getByRole('main').getByRole('link', { name: 'Français' }).click()
-  await expect(
-    part('Utilisation', 'Vous').getByText(/^1 document( pour cette période)?$/)
-  ).toBeVisible()
-  await expect(part('Utilisation', 'Vos groupes')).toBeVisible()
-  await inspectInTurn(page)
+  await test.step('a password can be pasted and every field names itself to password managers', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await startSession(page, homeAddress())
+    await page.goto('/en/me')
+    const form = page.locator('form', { has: page.getByLabel('Current password') })
+    await expect(form).toBeVisible()
+    const purposes = await form
+      .locator('input:not([type=checkbox])')
+      .evaluateAll(inputs => inputs.map(input => input.getAttribute('autocomplete')))
+    expect(purposes).toEqual(['username', 'current-password', 'new-password', 'new-password'])
+    await expect(form.locator('input[autocomplete=username]')).toHaveValue(/@example\.com$/)
+    await page.evaluate(text => navigator.clipboard.writeText(text), nextPassword)
+    await page.getByLabel('New password', { exact: true }).focus()
+    await page.keyboard.press('ControlOrMeta+V')
+    await expect(page.getByLabel('New password', { exact: true })).toHaveValue(nextPassword)
+    await expect(page.getByText('Strength: strong')).toBeVisible()
+  })
+
+  await test.step('a person saves their own data as one file, and again where it failed first', async () => {
+    const email = await startSession(page, homeAddress())
+    await deposit(page, 'lease.txt')
+    await page.goto('/en/me')
+    const section = page.getByRole('region', { name: 'Your data' })
+
+    await stubError(page, ['GET', '/user/export'], 'unavailable')
+    await section.getByRole('button', { name: 'Download my data' }).click()
+    await expect(section.getByRole('alert')).toBeVisible()
+    await inspectInTurn(page)
+    await restoreApi(page)
+
+    const { name, bytes } = await downloadBy(page, () =>
+      section.getByRole('button', { name: 'Retry' }).click()
+    )
+    await expect(section.getByRole('status')).toHaveText('The file has been downloaded.')
+    await expect(section.getByRole('alert')).toHaveCount(0)
+    await expect(section.getByRole('button', { name: 'Download my data' })).toBeFocused()
+    expect(name).toMatch(/^vidimus-export-\d{4}-\d\d-\d\d\.json$/)
+    expect(JSON.parse(String(bytes))).toMatchObject({
+      account: { email },
+      sessions: [{ current: true }],
+      requests: [{ kind: 'deposit', state: 'done', name: 'lease.txt' }],
+      complete: true
+    })
+  })
+
+  await test.step('a person sees what they used themselves beside what their groups used', async () => {
+    const site = homeAddress()
+    const other = await (await browser.newContext()).newPage()
+    await startSession(other, site)
+    await deposit(other, 'theirs.txt')
+    await startSession(page, site)
+    await deposit(page, 'mine.txt')
+    await page.setViewportSize({ width: 320, height: 700 })
+    await page.goto(`${site}/me`)
+    const part = (title: string, name: string) =>
+      page
+        .getByRole('region', { name: title, exact: true })
+        .getByRole('region', { name, exact: true })
+    await expect(part('Usage', 'You').getByText(/^1 document( this period)?$/)).toBeVisible()
+    // the group has everybody of this site in it
+    await expect(
+      part('Usage', 'Your groups').getByText(/(?:\d{2,}|[2-9]) .*documents/)
+    ).toBeVisible()
+    await page.getByRole('main').getByRole('link', { name: 'Français' }).click()
+    await expect(
+      part('Utilisation', 'Vous').getByText(/^1 document( pour cette période)?$/)
+    ).toBeVisible()
+    await expect(part('Utilisation', 'Vos groupes')).toBeVisible()
+    await inspectInTurn(page)
+  })
 })
 
 // A-08
-for (const days of [-1, 1]) {
-  test(`a browser whose clock is ${days} day off signs in and stays`, async ({ page, context }) => {
-    // only what the time is, because faked timers would hold up the change of pages
-    await context.clock.setFixedTime(Date.now() + days * 86_400_000)
-    await signUpByHand(page, homeAddress())
-    await page.goto('/en/me')
-    await expect(page.getByLabel('Username')).toHaveValue('Camille')
-    await page.reload()
-    await expect(page.getByLabel('Username')).toHaveValue('Camille')
-    await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
-  })
-}
+test('a browser whose clock is a day off signs in and stays', async ({ page, context }) => {
+  for (const days of [-1, 1]) {
+    await test.step(`${days} day`, async () => {
+      await context.clearCookies()
+      // only what the time is, because faked timers would hold up the change of pages
+      await context.clock.setFixedTime(Date.now() + days * 86_400_000)
+      await signUpByHand(page, homeAddress())
+      await page.goto('/en/me')
+      await expect(page.getByLabel('Username')).toHaveValue('Camille')
+      await page.reload()
+      await expect(page.getByLabel('Username')).toHaveValue('Camille')
+      await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+    })
+  }
+})
 
 async function deposit(page: Page, name: string): Promise<void> {
   await page.goto('/en/deposit')

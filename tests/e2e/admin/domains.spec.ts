@@ -110,35 +110,78 @@ test(
   }
 )
 
-test('the settings of a host are edited in place, and its removal asks to type it', async ({
-  page
-}) => {
-  const { company, admin, email } = await signUpAdmin(page)
-  await confirmSession(email)
-  const { id, host } = await addDomain(company, { isVerified: true })
-  await page.goto(`${admin}/domains/${id}`)
-  const settings = section(page, 'Settings')
-  await settings.getByRole('button', { name: 'Edit' }).click()
-  await settings.getByLabel('Title').fill('Archive of Acme')
-  await settings.getByLabel('Privacy policy').fill('acme.example/privacy')
-  await settings.getByRole('button', { name: 'Save' }).click()
-  await expect(settings.getByLabel('Privacy policy')).toBeFocused()
-  await expect(settings.getByText('Enter a web address that begins with https://.')).toBeVisible()
-  await settings.getByLabel('Privacy policy').fill('https://acme.example/privacy')
-  await settings.getByLabel('By invitation').check()
-  await settings.getByRole('button', { name: 'Save' }).click()
-  await expect(settings.getByText('Archive of Acme')).toBeVisible()
-  await expect(settings.getByText('Only people you invite get an account.')).toBeVisible()
-  await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
+test('a domain is set up, moved, and removed by those who may', async ({ page }) => {
+  await test.step('nobody but operators moves a host, and never the main one', async () => {
+    const { company, admin, email } = await signUpAdmin(page)
+    const { id } = await addDomain(company, { isVerified: true })
+    await page.goto(`${admin}/domains/${id}`)
+    await expect(section(page, 'Main domain')).toBeVisible()
+    await expect(section(page, 'Move to another company')).toHaveCount(0)
+    await makeAdmin(email, ['admin', 'operator'])
+    const [main] = await queryServiceDatabase<{ id: string }>(
+      `select id from domain where host = 'localhost'`,
+      []
+    )
+    await page.goto(`${admin}/domains/${main?.id}`)
+    const move = section(page, 'Move to another company')
+    await expect(move).toContainText('first make another domain the main one')
+    await expect(move.getByRole('button')).toHaveCount(0)
+  })
 
-  await page.getByRole('button', { name: 'Remove domain…' }).click()
-  await page.getByLabel(`Type ${host} to confirm`).fill('another.host')
-  await page.getByRole('button', { name: 'Remove for good' }).click()
-  await expect(page.getByText(`must be equal to the ${host} value`)).toBeVisible()
-  await page.getByLabel(`Type ${host} to confirm`).fill(host)
-  await page.keyboard.press('Enter')
-  await expect(page.getByText(`${host} was removed.`)).toBeVisible()
-  await expect(page.getByRole('heading', { level: 1, name: 'Domains' })).toBeFocused()
+  await test.step('a host that waits for its proof needs attention, and its link leads to the records', async () => {
+    const { id, domains } = await addCompany()
+    const [waiting] = domains
+    await queryServiceDatabase(
+      `update domain set verified_at = null, proof_token = 'a-token-for-this-test',
+       created_at = now() - interval '2 days' where company_id = $1`,
+      [id]
+    )
+    const { email } = await signUpAdmin(page)
+    await makeAdmin(email, ['admin', 'operator'])
+    const host = waiting?.host ?? ''
+    await page.goto(`${homeAddress()}/admin`)
+    const all = page.locator('[data-attention=ready]')
+    await expect(all).toBeVisible()
+    const more = all.getByRole('button', { name: /^Show .* more/ })
+    if (await more.isVisible()) await more.click()
+    await expect(all.getByRole('link', { name: host, exact: true })).toBeVisible()
+    await page.goto(`${homeAddress()}/admin/${id}`)
+    const attention = section(page, 'Needs attention')
+    await expect(attention).toContainText('1 domain is not verified yet')
+    await expect(attention).toContainText('To do')
+    await inspectInTurn(page)
+    await attention.getByRole('link', { name: host, exact: true }).click()
+    await expect(page.getByRole('heading', { name: 'Add these DNS records' })).toBeVisible()
+  })
+
+  await test.step('the settings of a host are edited in place, and its removal asks to type it', async () => {
+    const { company, admin, email } = await signUpAdmin(page)
+    await confirmSession(email)
+    const { id, host } = await addDomain(company, { isVerified: true })
+    await page.goto(`${admin}/domains/${id}`)
+    const settings = section(page, 'Settings')
+    await settings.getByRole('button', { name: 'Edit' }).click()
+    await settings.getByLabel('Title').fill('Archive of Acme')
+    await settings.getByLabel('Privacy policy').fill('acme.example/privacy')
+    await settings.getByRole('button', { name: 'Save' }).click()
+    await expect(settings.getByLabel('Privacy policy')).toBeFocused()
+    await expect(settings.getByText('Enter a web address that begins with https://.')).toBeVisible()
+    await settings.getByLabel('Privacy policy').fill('https://acme.example/privacy')
+    await settings.getByLabel('By invitation').check()
+    await settings.getByRole('button', { name: 'Save' }).click()
+    await expect(settings.getByText('Archive of Acme')).toBeVisible()
+    await expect(settings.getByText('Only people you invite get an account.')).toBeVisible()
+    await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
+
+    await page.getByRole('button', { name: 'Remove domain…' }).click()
+    await page.getByLabel(`Type ${host} to confirm`).fill('another.host')
+    await page.getByRole('button', { name: 'Remove for good' }).click()
+    await expect(page.getByText(`must be equal to the ${host} value`)).toBeVisible()
+    await page.getByLabel(`Type ${host} to confirm`).fill(host)
+    await page.keyboard.press('Enter')
+    await expect(page.getByText(`${host} was removed.`)).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: 'Domains' })).toBeFocused()
+  })
 })
 
 test('a name is judged while it is typed, and each step reads well in French, on a phone, in the dark', async ({
@@ -146,7 +189,10 @@ test('a name is judged while it is typed, and each step reads well in French, on
 }) => {
   await page.setViewportSize({ width: 320, height: 700 })
   const { company, admin } = await signUpAdmin(page, 'fr')
+  // until then, the service alone judges the end of a name
+  const topLevels = page.waitForResponse(/\/_astro\/top-level-domains\./)
   await page.goto(`${admin}/create/domain`)
+  await (await topLevels).finished()
   await expect(page.locator('main form [type=submit]')).toBeEnabled()
   const field = page.getByLabel('Domaine')
   // hidden until the page knows that the person is an administrator
@@ -291,51 +337,6 @@ for (const locale of checkedLocales) {
     await expect(section(page, t('domains.settings.heading'))).toContainText(target.name)
   })
 }
-
-test('a host that waits for its proof needs attention, and its link leads to the records', async ({
-  page
-}) => {
-  const { id, domains } = await addCompany()
-  const [waiting] = domains
-  await queryServiceDatabase(
-    `update domain set verified_at = null, proof_token = 'a-token-for-this-test',
-       created_at = now() - interval '2 days' where company_id = $1`,
-    [id]
-  )
-  const { email } = await signUpAdmin(page)
-  await makeAdmin(email, ['admin', 'operator'])
-  const host = waiting?.host ?? ''
-  await page.goto(`${homeAddress()}/admin`)
-  const all = page.locator('[data-attention=ready]')
-  await expect(all).toBeVisible()
-  const more = all.getByRole('button', { name: /^Show .* more/ })
-  if (await more.isVisible()) await more.click()
-  await expect(all.getByRole('link', { name: host, exact: true })).toBeVisible()
-  await page.goto(`${homeAddress()}/admin/${id}`)
-  const attention = section(page, 'Needs attention')
-  await expect(attention).toContainText('1 domain is not verified yet')
-  await expect(attention).toContainText('To do')
-  await inspectInTurn(page)
-  await attention.getByRole('link', { name: host, exact: true }).click()
-  await expect(page.getByRole('heading', { name: 'Add these DNS records' })).toBeVisible()
-})
-
-test('nobody but operators moves a host, and never the main one', async ({ page }) => {
-  const { company, admin, email } = await signUpAdmin(page)
-  const { id } = await addDomain(company, { isVerified: true })
-  await page.goto(`${admin}/domains/${id}`)
-  await expect(section(page, 'Main domain')).toBeVisible()
-  await expect(section(page, 'Move to another company')).toHaveCount(0)
-  await makeAdmin(email, ['admin', 'operator'])
-  const [main] = await queryServiceDatabase<{ id: string }>(
-    `select id from domain where host = 'localhost'`,
-    []
-  )
-  await page.goto(`${admin}/domains/${main?.id}`)
-  const move = section(page, 'Move to another company')
-  await expect(move).toContainText('first make another domain the main one')
-  await expect(move.getByRole('button')).toHaveCount(0)
-})
 
 // each pair of colors of 1,000 themes is measured in tests/unit/core/theme/theme-colors.test.ts
 const themes = runCount(2, 50)

@@ -5,24 +5,51 @@ import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { inMatrix, inspectAtWidths, inspectInTurn } from '../../helpers/e2e/looks.ts'
 
-test('a limit that is used up is named, raised through its link, and is gone', async ({ page }) => {
-  const { admin, name, group } = await makeLimitedGroup(page)
-  await page.goto(admin)
-  const list = attention(page)
-  await expect(list).toContainText('Act now')
-  await expect(list).toContainText(/limits? of (a group|groups)/)
-  const link = list.getByRole('link', { name: `${name}: 100 of 100 (deposits and verifications)` })
-  await expect(link).toBeVisible()
-  await inspectInTurn(page)
-  await link.click()
-  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
-  await page.goBack()
-  await expect(link).toBeVisible()
+test('the overview names what needs attention, and shows the usage by day', async ({ page }) => {
+  await test.step('a limit that is used up is named, raised through its link, and is gone', async () => {
+    const { admin, name, group } = await makeLimitedGroup(page)
+    await page.goto(admin)
+    const list = attention(page)
+    await expect(list).toContainText('Act now')
+    await expect(list).toContainText(/limits? of (a group|groups)/)
+    const link = list.getByRole('link', {
+      name: `${name}: 100 of 100 (deposits and verifications)`
+    })
+    await expect(link).toBeVisible()
+    await inspectInTurn(page)
+    await link.click()
+    await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+    await page.goBack()
+    await expect(link).toBeVisible()
 
-  await callApi(page, 'PUT', `/group/${group}`, { max_requests: 1000 })
-  await page.evaluate(() => window.dispatchEvent(new Event('focus')))
-  await expect(link).toHaveCount(0)
-  await queryServiceDatabase('delete from usage where group_id = $1', [group])
+    await callApi(page, 'PUT', `/group/${group}`, { max_requests: 1000 })
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')))
+    await expect(link).toHaveCount(0)
+    await queryServiceDatabase('delete from usage where group_id = $1', [group])
+  })
+
+  await test.step('the usage by day is read with the keyboard, and all figures stand in a table', async () => {
+    const { admin } = await signUpAdmin(page)
+    await callApi(page, 'POST', '/verify', {
+      items: ['1', '2', '3'].map(digit => ({ sha256: digit.repeat(64) }))
+    })
+    await page.goto(admin)
+    const usage = page.getByRole('region', { name: 'Usage by day' })
+    const chart = usage.getByRole('slider')
+    await expect(chart).toHaveAttribute('aria-valuetext', /[3-9]|\d{2,} verifications/)
+    await chart.focus()
+    await expectFocusSeen(page)
+    const today = await chart.getAttribute('aria-valuetext')
+    await page.keyboard.press('ArrowLeft')
+    await expect(chart).not.toHaveAttribute('aria-valuetext', today ?? '')
+    await page.keyboard.press('End')
+    await expect(chart).toHaveAttribute('aria-valuetext', today ?? '')
+    await usage.getByText('Show the table').click()
+    await expect(usage.getByRole('row')).toHaveCount(31)
+    await usage.getByRole('radio', { name: '90 days' }).check()
+    await expect(usage.getByRole('row')).toHaveCount(91)
+    await inspectInTurn(page)
+  })
 })
 
 test('where nothing needs attention, that is said, with the time', inMatrix, async ({ page }) => {
@@ -53,31 +80,6 @@ test('what cannot be refreshed stays and says from when it is', inMatrix, async 
   await page.unroute('**/company/*/attention')
   await attention(page).getByRole('button', { name: 'Check again' }).click()
   await expect(attention(page)).toContainText(/Checked at/)
-})
-
-test('the usage by day is read with the keyboard, and all figures stand in a table', async ({
-  page
-}) => {
-  const { admin } = await signUpAdmin(page)
-  await callApi(page, 'POST', '/verify', {
-    items: ['1', '2', '3'].map(digit => ({ sha256: digit.repeat(64) }))
-  })
-  await page.goto(admin)
-  const usage = page.getByRole('region', { name: 'Usage by day' })
-  const chart = usage.getByRole('slider')
-  await expect(chart).toHaveAttribute('aria-valuetext', /[3-9]|\d{2,} verifications/)
-  await chart.focus()
-  await expectFocusSeen(page)
-  const today = await chart.getAttribute('aria-valuetext')
-  await page.keyboard.press('ArrowLeft')
-  await expect(chart).not.toHaveAttribute('aria-valuetext', today ?? '')
-  await page.keyboard.press('End')
-  await expect(chart).toHaveAttribute('aria-valuetext', today ?? '')
-  await usage.getByText('Show the table').click()
-  await expect(usage.getByRole('row')).toHaveCount(31)
-  await usage.getByRole('radio', { name: '90 days' }).check()
-  await expect(usage.getByRole('row')).toHaveCount(91)
-  await inspectInTurn(page)
 })
 
 test('the overview in French, narrow, with sections that scroll', async ({ page }) => {

@@ -4,90 +4,112 @@ import { chooseFiles, homeAddress, startSession, textFile } from '../../helpers/
 
 const batch = /\/deposit\/batch$/
 
-test('deposits many small files in a few calls to one address, each with a row of its own', async ({
+test('deposits many small files in few calls, also where the network or an answer is lost', async ({
+  context,
   page
 }) => {
-  const calls = watchCalls(page)
-  await openDeposit(page)
-  await chooseFiles(page, files(60))
-  await expect(page.locator('[data-stamp]').getByText('60 documents recorded')).toBeVisible()
-  // the list shows the next rows as it is scrolled to them
-  const rows = page.locator('li[data-status=done]')
-  await expect(async () => {
-    await page.mouse.wheel(0, 10_000)
-    await expect(rows).toHaveCount(60, { timeout: 500 })
-  }).toPass()
-  const posts = calls.filter(call => call.startsWith('POST'))
-  expect(posts.every(call => call === 'POST /deposit/batch')).toBe(true)
-  expect(posts.length).toBeLessThan(30)
-  // one address, so the browser asks once whether it may
-  expect(calls.filter(call => call.startsWith('OPTIONS')).length).toBeLessThanOrEqual(1)
+  await test.step('deposits many small files in a few calls to one address, each with a row of its own', async () => {
+    const calls = watchCalls(page)
+    await openDeposit(page)
+    await chooseFiles(page, files(60))
+    await expect(page.locator('[data-stamp]').getByText('60 documents recorded')).toBeVisible()
+    // the list shows the next rows as it is scrolled to them
+    const rows = page.locator('li[data-status=done]')
+    await expect(async () => {
+      await page.mouse.wheel(0, 10_000)
+      await expect(rows).toHaveCount(60, { timeout: 500 })
+    }).toPass()
+    const posts = calls.filter(call => call.startsWith('POST'))
+    expect(posts.every(call => call === 'POST /deposit/batch')).toBe(true)
+    expect(posts.length).toBeLessThan(30)
+    // one address, so the browser asks once whether it may
+    expect(calls.filter(call => call.startsWith('OPTIONS')).length).toBeLessThanOrEqual(1)
+  })
+
+  await test.step('goes on when the network comes back', async () => {
+    await openDeposit(page)
+    await chooseFiles(page, files(1))
+    await expect(page.getByRole('heading', { name: /^Recorded at/ })).toBeVisible()
+    await context.setOffline(true)
+    await chooseFiles(page, files(5))
+    await expect(page.getByText(/Connection lost/).first()).toBeVisible()
+    await context.setOffline(false)
+    await expect(page.locator('[data-stamp]').getByText('6 documents recorded')).toBeVisible({
+      timeout: 60_000
+    })
+  })
+
+  await test.step('records nothing twice where an answer is lost', async () => {
+    await openDeposit(page)
+    let lost = 0
+    await page.route(batch, async (route, request) => {
+      if (request.method() !== 'POST' || lost > 0) return route.continue()
+      lost += 1
+      // the server records them, and the browser never hears of it
+      expect((await fetchLocally(route)).response.ok()).toBe(true)
+      await route.abort('connectionreset')
+    })
+    await chooseFiles(page, files(12))
+    await expect(page.locator('[data-stamp]').getByText('12 documents recorded')).toBeVisible({
+      timeout: 60_000
+    })
+    expect(lost).toBe(1)
+    await page.goto('/en/history')
+    await expect(page.locator('main li[data-request]')).toHaveCount(12)
+  })
 })
 
-test('records nothing twice where an answer is lost', async ({ page }) => {
-  await openDeposit(page)
-  let lost = 0
-  await page.route(batch, async (route, request) => {
-    if (request.method() !== 'POST' || lost > 0) return route.continue()
-    lost += 1
-    // the server records them, and the browser never hears of it
-    expect((await fetchLocally(route)).response.ok()).toBe(true)
-    await route.abort('connectionreset')
+test('pauses, cancels and drops single files of a call', async ({ page }) => {
+  await test.step('pauses and cancels one file while the others of its call go on', async () => {
+    await openDeposit(page)
+    const letGo = await holdBatches(page)
+    const [first, ...others] = files(3)
+    await chooseFiles(page, first ? [first] : [])
+    await expectRows(page, ['document 0.txt uploading'])
+    await chooseFiles(page, others)
+    await expectRows(page, [
+      'document 0.txt uploading',
+      'document 1.txt waiting',
+      'document 2.txt waiting'
+    ])
+    await page.getByRole('button', { name: 'Pause: document 0.txt' }).click()
+    await expectRows(page, [
+      'document 1.txt uploading',
+      'document 2.txt uploading',
+      'document 0.txt paused'
+    ])
+    await page.getByRole('button', { name: 'Cancel: document 1.txt' }).click()
+    await expectRows(page, [
+      'document 2.txt uploading',
+      'document 0.txt paused',
+      'document 1.txt cancelled'
+    ])
+    await letGo()
+    await expectRows(page, [
+      'document 0.txt paused',
+      'document 2.txt done',
+      'document 1.txt cancelled'
+    ])
+    await page.getByRole('button', { name: 'Resume: document 0.txt' }).click()
+    await expectRows(page, [
+      'document 0.txt done',
+      'document 2.txt done',
+      'document 1.txt cancelled'
+    ])
   })
-  await chooseFiles(page, files(12))
-  await expect(page.locator('[data-stamp]').getByText('12 documents recorded')).toBeVisible({
-    timeout: 60_000
-  })
-  expect(lost).toBe(1)
-  await page.goto('/en/history')
-  await expect(page.locator('main li[data-request]')).toHaveCount(12)
-})
 
-test('goes on when the network comes back', async ({ page, context }) => {
-  await openDeposit(page)
-  await chooseFiles(page, files(1))
-  await expect(page.getByRole('heading', { name: /^Recorded at/ })).toBeVisible()
-  await context.setOffline(true)
-  await chooseFiles(page, files(5))
-  await expect(page.getByText(/Connection lost/).first()).toBeVisible()
-  await context.setOffline(false)
-  await expect(page.locator('[data-stamp]').getByText('6 documents recorded')).toBeVisible({
-    timeout: 60_000
+  await test.step('drops what is on its way when the person signs out', async () => {
+    await openDeposit(page)
+    await page.route(batch, () => undefined)
+    await chooseFiles(page, files(4))
+    await expect(page.locator('li[data-status=uploading]').first()).toBeVisible()
+    await page.locator('#user').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('dialog').getByRole('button').last().click()
+    await expect(page).toHaveURL(/\/en(\/sign-in.*)?$/)
+    await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+    await expect(page.locator('#upload-progress')).toBeHidden()
   })
-})
-
-test('pauses and cancels one file while the others of its call go on', async ({ page }) => {
-  await openDeposit(page)
-  const letGo = await holdBatches(page)
-  const [first, ...others] = files(3)
-  await chooseFiles(page, first ? [first] : [])
-  await expectRows(page, ['document 0.txt uploading'])
-  await chooseFiles(page, others)
-  await expectRows(page, [
-    'document 0.txt uploading',
-    'document 1.txt waiting',
-    'document 2.txt waiting'
-  ])
-  await page.getByRole('button', { name: 'Pause: document 0.txt' }).click()
-  await expectRows(page, [
-    'document 1.txt uploading',
-    'document 2.txt uploading',
-    'document 0.txt paused'
-  ])
-  await page.getByRole('button', { name: 'Cancel: document 1.txt' }).click()
-  await expectRows(page, [
-    'document 2.txt uploading',
-    'document 0.txt paused',
-    'document 1.txt cancelled'
-  ])
-  await letGo()
-  await expectRows(page, [
-    'document 0.txt paused',
-    'document 2.txt done',
-    'document 1.txt cancelled'
-  ])
-  await page.getByRole('button', { name: 'Resume: document 0.txt' }).click()
-  await expectRows(page, ['document 0.txt done', 'document 2.txt done', 'document 1.txt cancelled'])
 })
 
 test('asks for the files again after a reload, and records them once', async ({ page }) => {
@@ -110,19 +132,6 @@ test('asks for the files again after a reload, and records them once', async ({ 
   await expect(page.locator('li[data-status=done]')).toHaveCount(1)
   await page.goto('/en/history')
   await expect(page.locator('main li[data-request]')).toHaveCount(1)
-})
-
-test('drops what is on its way when the person signs out', async ({ page }) => {
-  await openDeposit(page)
-  await page.route(batch, () => undefined)
-  await chooseFiles(page, files(4))
-  await expect(page.locator('li[data-status=uploading]').first()).toBeVisible()
-  await page.locator('#user').click()
-  await page.getByRole('menuitem', { name: 'Sign out' }).click()
-  await page.getByRole('dialog').getByRole('button').last().click()
-  await expect(page).toHaveURL(/\/en(\/sign-in.*)?$/)
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
-  await expect(page.locator('#upload-progress')).toBeHidden()
 })
 
 async function openDeposit(page: Page): Promise<void> {

@@ -104,39 +104,90 @@ test('forgets unfinished uploads when the person signs out', async ({ page }) =>
   await expect.poll(() => remembered(page).catch(() => -1)).toBe(0)
 })
 
-test('tells of a file that was deposited before, and deposits it again', async ({ page }) => {
-  const path = await makePdf('twice.pdf', 'Deposited twice')
-  await openDesk(page)
-  const row = rowOf(page, 'twice.pdf')
-  await chooseFiles(page, path)
-  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
-  await page.getByRole('button', { name: 'Dismiss' }).click()
-  await chooseFiles(page, path)
-  await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
-  await expect(row.getByRole('link', { name: /View details/ })).toHaveAttribute(
-    'href',
-    /^\/en\/history\?request=[\da-f-]{36}$/
-  )
-  // by the keyboard alone
-  const again = row.getByRole('button', { name: /^Deposit again/ })
-  await tabToTarget(page, again, 'the button “Deposit again”')
-  await page.keyboard.press('Enter')
-  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
-  await page.goto('/en/history')
-  await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
-})
+test('records each file once, unless it is asked to do it again', async ({ page }) => {
+  await test.step('tells of a file that was deposited before, and deposits it again', async () => {
+    const path = await makePdf('twice.pdf', 'Deposited twice')
+    await openDesk(page)
+    const row = rowOf(page, 'twice.pdf')
+    await chooseFiles(page, path)
+    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await chooseFiles(page, path)
+    await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
+    await expect(row.getByRole('link', { name: /View details/ })).toHaveAttribute(
+      'href',
+      /^\/en\/history\?request=[\da-f-]{36}$/
+    )
+    // by the keyboard alone
+    const again = row.getByRole('button', { name: /^Deposit again/ })
+    await tabToTarget(page, again, 'the button “Deposit again”')
+    await page.keyboard.press('Enter')
+    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    await page.goto('/en/history')
+    await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
+  })
 
-test('records a file once that stands twice in one choice', async ({ page }) => {
-  await openDesk(page)
-  const text = `one and the same ${Math.random()}`
-  const files = ['one.txt', 'same.txt'].map(name => textFile(name, text))
-  await chooseFiles(page, files)
-  // whichever was read first
-  await expect(
-    page.getByRole('heading', { name: '1 document recorded, 1 deposited before' })
-  ).toBeVisible()
-  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
-  await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
+  await test.step('records a file once that stands twice in one choice', async () => {
+    await openDesk(page)
+    const text = `one and the same ${Math.random()}`
+    const files = ['one.txt', 'same.txt'].map(name => textFile(name, text))
+    await chooseFiles(page, files)
+    // whichever was read first
+    await expect(
+      page.getByRole('heading', { name: '1 document recorded, 1 deposited before' })
+    ).toBeVisible()
+    await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
+    await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
+  })
+
+  await test.step('takes a folder by a button, with the paths in it and without system files', async () => {
+    const chosen = join(documentFolder, 'chosen')
+    await rm(chosen, { recursive: true, force: true })
+    await mkdir(join(chosen, 'march', '__MACOSX'), { recursive: true })
+    const paths = [
+      'cover.txt',
+      'march/bill.txt',
+      '.DS_Store',
+      'march/Thumbs.db',
+      'march/__MACOSX/x'
+    ]
+    for (const path of paths) await writeFile(join(chosen, path), `${path} ${Math.random()}`)
+    await openDesk(page)
+    await page.getByLabel('Choose a folder').setInputFiles(chosen)
+    await expect(page.locator('[data-stamp]').getByText('2 documents recorded')).toBeVisible()
+    await expect(page.getByText('3 system files were skipped.')).toBeVisible()
+    await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
+    await page.goto('/en/history')
+    await expect(page.getByRole('link', { name: 'march/bill.txt' })).toBeVisible()
+  })
+
+  await test.step('claims no reduced copy of a picture that was kept as it is', async () => {
+    const path = await makeRandomFile('broken.jpg', 1_500_000)
+    await openDesk(page)
+    const row = rowOf(page, 'broken.jpg')
+    await chooseFiles(page, path)
+    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    await expect(row.getByRole('button', { name: /^Download: / })).toBeVisible()
+    await expect(row.getByText(/We keep a .+ copy/)).toHaveCount(0)
+  })
+
+  await test.step('asks before it cancels all, and gives the focus back', async () => {
+    const paths = await Promise.all(['one', 'two'].map(name => makeRandomFile(`${name}.bin`, 9e6)))
+    await openDesk(page)
+    await throttleUploads(page, 500_000)
+    await chooseFiles(page, paths)
+    const button = page.getByRole('button', { name: 'Cancel all' })
+    await button.click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads?' })
+    await expect(dialog.getByRole('button', { name: 'Keep uploading' })).toBeFocused()
+    await page.keyboard.press('Escape')
+    await expect(dialog).toHaveCount(0)
+    await expect(button).toBeFocused()
+    await button.click()
+    await dialog.getByRole('button', { name: 'Cancel uploads' }).click()
+    await expect(page.getByRole('heading', { name: '2 canceled' })).toBeVisible()
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+  })
 })
 
 test('records a file once that two tabs deposit at the same time', async ({ page, context }) => {
@@ -211,80 +262,33 @@ test('says after a reload which picture waited for its choice', async ({ page })
   expect((await downloading).suggestedFilename()).toBe('gate (reduced).jpg')
 })
 
-test('asks before it cancels all, and gives the focus back', async ({ page }) => {
-  const paths = await Promise.all(['one', 'two'].map(name => makeRandomFile(`${name}.bin`, 9e6)))
-  await openDesk(page)
-  await throttleUploads(page, 500_000)
-  await chooseFiles(page, paths)
-  const button = page.getByRole('button', { name: 'Cancel all' })
-  await button.click()
-  const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads?' })
-  await expect(dialog.getByRole('button', { name: 'Keep uploading' })).toBeFocused()
-  await page.keyboard.press('Escape')
-  await expect(dialog).toHaveCount(0)
-  await expect(button).toBeFocused()
-  await button.click()
-  await dialog.getByRole('button', { name: 'Cancel uploads' }).click()
-  await expect(page.getByRole('heading', { name: '2 canceled' })).toBeVisible()
-  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
-})
-
-test('takes a folder by a button, with the paths in it and without system files', async ({
-  page
-}) => {
-  const chosen = join(documentFolder, 'chosen')
-  await rm(chosen, { recursive: true, force: true })
-  await mkdir(join(chosen, 'march', '__MACOSX'), { recursive: true })
-  const paths = ['cover.txt', 'march/bill.txt', '.DS_Store', 'march/Thumbs.db', 'march/__MACOSX/x']
-  for (const path of paths) await writeFile(join(chosen, path), `${path} ${Math.random()}`)
-  await openDesk(page)
-  await page.getByLabel('Choose a folder').setInputFiles(chosen)
-  await expect(page.locator('[data-stamp]').getByText('2 documents recorded')).toBeVisible()
-  await expect(page.getByText('3 system files were skipped.')).toBeVisible()
-  await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
-  await page.goto('/en/history')
-  await expect(page.getByRole('link', { name: 'march/bill.txt' })).toBeVisible()
-})
-
-test('claims no reduced copy of a picture that was kept as it is', async ({ page }) => {
-  const path = await makeRandomFile('broken.jpg', 1_500_000)
-  await openDesk(page)
-  const row = rowOf(page, 'broken.jpg')
-  await chooseFiles(page, path)
-  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
-  await expect(row.getByRole('button', { name: /^Download: / })).toBeVisible()
-  await expect(row.getByText(/We keep a .+ copy/)).toHaveCount(0)
-})
-
-test('says at a limit what happens, when it starts again, and who can raise it', async ({
-  page
-}) => {
-  const path = await makePdf('one-too-many.pdf', 'One too many')
-  await openDesk(page)
-  const figures = { used: 10, limit: 10, resets_at: '2027-01-01T12:00:00.000Z' }
-  await stubError(page, ['POST', '/deposit/batch'], 'request_limit_reached', figures)
-  await chooseFiles(page, path)
-  const note = page.getByRole('alert').filter({ hasText: 'The document limit has been reached' })
-  await expect(note).toContainText('10 of 10. It resets on January 1, 2027')
-  await expect(note).toContainText('Your administrator can raise the limit.')
-})
-
-test('after a deposit in a category for members, sends nobody to verify without an account', async ({
-  page
-}) => {
-  const path = await makePdf('payslip.pdf', 'Payslip')
-  await page.route(/\/category$/, async route => {
-    const { response, body } = await fetchLocally(route)
-    const categories: object[] = JSON.parse(body.toString())
-    const json = categories.map(each => ({ ...each, visibility: 'private' }))
-    await route.fulfill({ response, json })
+test('says what the category and the limits of a person mean for them', async ({ page }) => {
+  await test.step('after a deposit in a category for members, sends nobody to verify without an account', async () => {
+    const path = await makePdf('payslip.pdf', 'Payslip')
+    await page.route(/\/category$/, async route => {
+      const { response, body } = await fetchLocally(route)
+      const categories: object[] = JSON.parse(body.toString())
+      const json = categories.map(each => ({ ...each, visibility: 'private' }))
+      await route.fulfill({ response, json })
+    })
+    await openDesk(page)
+    await chooseFiles(page, path)
+    await expect(
+      page.getByText('Only administrators and members of the category’s groups can verify it.')
+    ).toBeVisible()
+    await expect(page.getByText('without an account')).toHaveCount(0)
   })
-  await openDesk(page)
-  await chooseFiles(page, path)
-  await expect(
-    page.getByText('Only administrators and members of the category’s groups can verify it.')
-  ).toBeVisible()
-  await expect(page.getByText('without an account')).toHaveCount(0)
+
+  await test.step('says at a limit what happens, when it starts again, and who can raise it', async () => {
+    const path = await makePdf('one-too-many.pdf', 'One too many')
+    await openDesk(page)
+    const figures = { used: 10, limit: 10, resets_at: '2027-01-01T12:00:00.000Z' }
+    await stubError(page, ['POST', '/deposit/batch'], 'request_limit_reached', figures)
+    await chooseFiles(page, path)
+    const note = page.getByRole('alert').filter({ hasText: 'The document limit has been reached' })
+    await expect(note).toContainText('10 of 10. It resets on January 1, 2027')
+    await expect(note).toContainText('Your administrator can raise the limit.')
+  })
 })
 
 test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {

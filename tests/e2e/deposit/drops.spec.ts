@@ -25,74 +25,69 @@ function entries({ width, height }: { width: number; height: number }): Point[] 
   ]
 }
 
-for (const from of ['home', 'verify'] as const) {
-  test(`never deposits a file that is dropped on the zone of the ${from} page`, async ({
-    page
-  }) => {
-    const path = await makePdf(`zone-${from}.pdf`, `Dropped on ${from}`)
-    await startSession(page, homeAddress())
-    const deposits = watchDeposits(page)
-    for (const screen of screens) {
-      await page.setViewportSize(screen)
-      const ways = screen === screens[0] ? entries(screen) : entries(screen).slice(-1)
-      for (const [index, entry] of ways.entries()) {
-        const isFirst = index === 0
-        await open(page, from === 'home' ? '/en' : '/en/verify')
-        const zone = page.locator('label:has(input[type=file])').first()
-        await zone.scrollIntoViewIfNeeded()
-        const drag = await startDrag(page, [path], entry)
-        if (isFirst) {
-          for (const point of await pointsOf(zone)) {
-            await drag.over(point)
-            await expect(zone).toHaveAttribute('data-over', '')
-            await expect(page.locator('#drop-overlay [data-over]')).toHaveCount(0)
-          }
-        }
-        const offered = page.locator('#drop-overlay [data-target=deposit]')
-        if (from === 'verify') await expect(offered).toHaveCount(0)
-        await drag.drop(await visibleCentre(zone))
-        await expect(page).toHaveURL(/\/en\/verify$/)
-        await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
-      }
-    }
-    expect(deposits()).toBe(0)
-  })
-}
-
-test('takes what is dropped on the zone of the deposit page, whatever else is offered', async ({
+test('takes what is dropped on the zone of a page, or on a half of it, for what this is for', async ({
   page
 }) => {
   await startSession(page, homeAddress())
-  const screen = { width: 1280, height: 800 }
-  await page.setViewportSize(screen)
-  await open(page, '/en/deposit')
-  const zone = page.locator('[data-drop-zone=deposit]')
-  await mkdir(documentFolder, { recursive: true })
-  for (const [index, entry] of entries(screen).entries()) {
-    const path = join(documentFolder, `deposit-${index}.txt`)
-    await writeFile(path, `deposited ${index} ${Math.random()}`)
-    const drag = await startDrag(page, [path], entry)
-    await drag.drop(await visibleCentre(zone))
-    const row = rowOf(page, `deposit-${index}.txt`)
-    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
-  }
-  await expect(page).toHaveURL(/\/en\/deposit$/)
-})
-
-test('checks what is dropped on the half for it, wherever the files came in', async ({ page }) => {
-  const path = await makePdf('half.pdf', 'Dropped on a half')
-  await startSession(page, homeAddress())
   const deposits = watchDeposits(page)
+  for (const from of ['home', 'verify'] as const) {
+    await test.step(`never deposits a file that is dropped on the zone of the ${from} page`, async () => {
+      const path = await makePdf(`zone-${from}.pdf`, `Dropped on ${from}`)
+      for (const screen of screens) {
+        await page.setViewportSize(screen)
+        const ways = screen === screens[0] ? entries(screen) : entries(screen).slice(-1)
+        for (const [index, entry] of ways.entries()) {
+          const isFirst = index === 0
+          await open(page, from === 'home' ? '/en' : '/en/verify')
+          const zone = page.locator('label:has(input[type=file])').first()
+          await zone.scrollIntoViewIfNeeded()
+          const drag = await startDrag(page, [path], entry)
+          if (isFirst) {
+            for (const point of await pointsOf(zone)) {
+              await drag.over(point)
+              await expect(zone).toHaveAttribute('data-over', '')
+              await expect(page.locator('#drop-overlay [data-over]')).toHaveCount(0)
+            }
+          }
+          const offered = page.locator('#drop-overlay [data-target=deposit]')
+          if (from === 'verify') await expect(offered).toHaveCount(0)
+          await drag.drop(await visibleCentre(zone))
+          await expect(page).toHaveURL(/\/en\/verify$/)
+          await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
+        }
+      }
+    })
+  }
+
   const screen = { width: 1280, height: 800 }
   await page.setViewportSize(screen)
-  for (const entry of entries(screen)) {
-    await open(page, '/en/history')
-    const drag = await startDrag(page, [path], entry)
-    await drag.drop(await centerOf(page.locator('#drop-overlay [data-target=verify]')))
-    await expect(page).toHaveURL(/\/en\/verify$/)
-    await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
-  }
+  await test.step('checks what is dropped on the half for it, wherever the files came in', async () => {
+    const path = await makePdf('half.pdf', 'Dropped on a half')
+    for (const entry of entries(screen)) {
+      await open(page, '/en/history')
+      const drag = await startDrag(page, [path], entry)
+      await drag.drop(await centerOf(page.locator('#drop-overlay [data-target=verify]')))
+      await expect(page).toHaveURL(/\/en\/verify$/)
+      await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
+    }
+  })
   expect(deposits()).toBe(0)
+
+  await test.step('takes what is dropped on the zone of the deposit page, whatever else is offered', async () => {
+    await open(page, '/en/deposit')
+    const zone = page.locator('[data-drop-zone=deposit]')
+    await mkdir(documentFolder, { recursive: true })
+    for (const [index, entry] of entries(screen).entries()) {
+      const path = join(documentFolder, `deposit-${index}.txt`)
+      await writeFile(path, `deposited ${index} ${Math.random()}`)
+      const drag = await startDrag(page, [path], entry)
+      await drag.drop(await visibleCentre(zone))
+      const row = rowOf(page, `deposit-${index}.txt`)
+      await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    }
+    await expect(page).toHaveURL(/\/en\/deposit$/)
+  })
+  expect(deposits()).toBeGreaterThan(0)
 })
 
 test('takes a file that is dropped before what shows the targets and reads it has loaded', async ({

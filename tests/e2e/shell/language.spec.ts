@@ -30,32 +30,36 @@ test('a link of another language opens in the person’s own, before anything ca
   expect(shown).toEqual(new Set(['fr-FR']))
 })
 
-test('where the language is learnt later, files and typed text go along', async ({ page }) => {
-  await startSession(page, homeAddress('fr'))
-  const answer = await delayRequests(page, ownAccount)
-  await page.goto('/en/verify')
-  await chooseFiles(page, textFile('lease.txt'))
-  await page.getByRole('textbox', { name: 'Fingerprint' }).fill('3a7bd3e2360a')
-  await expect(page.getByText('lease.txt').first()).toBeVisible()
-  answer()
-  await expect(page).toHaveURL('/fr/verify')
-  await expect(page.getByText('lease.txt').first()).toBeVisible()
-  await expect(page.getByRole('textbox', { name: 'Empreinte' })).toHaveValue('3a7bd3e2360a')
-  // the page was exchanged in its place in the history
-  await page.goBack()
-  await expect(page).toHaveURL('about:blank')
-})
+test('where the language is learned later, nothing that was given to the page is lost', async ({
+  page
+}) => {
+  await test.step('where the language is learnt later, files and typed text go along', async () => {
+    await startSession(page, homeAddress('fr'))
+    const answer = await delayRequests(page, ownAccount)
+    await page.goto('/en/verify')
+    await chooseFiles(page, textFile('lease.txt'))
+    await page.getByRole('textbox', { name: 'Fingerprint' }).fill('3a7bd3e2360a')
+    await expect(page.getByText('lease.txt').first()).toBeVisible()
+    answer()
+    await expect(page).toHaveURL('/fr/verify')
+    await expect(page.getByText('lease.txt').first()).toBeVisible()
+    await expect(page.getByRole('textbox', { name: 'Empreinte' })).toHaveValue('3a7bd3e2360a')
+    // the page was exchanged in its place in the history
+    await page.goBack()
+    await expect(page).toHaveURL('about:blank')
+  })
 
-test('a file that no script has taken yet goes along too', async ({ page }) => {
-  await startSession(page, homeAddress('fr'))
-  const hydrate = await delayRequests(page, /\/_astro\/Verify\.[^/]*\.js/)
-  const answer = await delayRequests(page, ownAccount)
-  await page.goto('/en/verify')
-  await chooseFiles(page, textFile('early.txt'))
-  answer()
-  await expect(page).toHaveURL('/fr/verify')
-  hydrate()
-  await expect(page.getByText('early.txt').first()).toBeVisible()
+  await test.step('a file that no script has taken yet goes along too', async () => {
+    await startSession(page, homeAddress('fr'))
+    const hydrate = await delayRequests(page, /\/_astro\/Verify\.[^/]*\.js/)
+    const answer = await delayRequests(page, ownAccount)
+    await page.goto('/en/verify')
+    await chooseFiles(page, textFile('early.txt'))
+    answer()
+    await expect(page).toHaveURL('/fr/verify')
+    hydrate()
+    await expect(page.getByText('early.txt').first()).toBeVisible()
+  })
 })
 
 test('a language that was picked while signed out is the person’s after the sign-in', async ({

@@ -3,133 +3,136 @@ import { leaveUnanswered, restoreApi, stubUser } from '../../helpers/e2e/api-stu
 import { chooseFiles, homeAddress, signUp, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 test.describe('drawer', () => {
-  test('shows a stranger sign-in, verify and sign-up, with what the address holds', async ({
+  test('shows a stranger their pages in every width, and closes when the focus moves on', async ({
     page
   }) => {
-    await page.goto('/en?email=ada%40example.com&username=Ada&other=1#part')
-    expect(await entries(page)).toEqual(['Sign in', 'Verify', 'Create an account'])
-    const drawer = page.getByRole('navigation', { name: 'Main navigation' })
-    const carried = '?email=ada%40example.com&username=Ada#part'
-    await expect(drawer.getByRole('link', { name: 'Sign in' })).toHaveAttribute(
-      'href',
-      `/en/sign-in${carried}`
-    )
-    await expect(drawer.getByRole('link', { name: 'Create an account' })).toHaveAttribute(
-      'href',
-      `/en/sign-up${carried}`
-    )
-    await expect(drawer.getByRole('link', { name: 'Verify' })).toHaveAttribute('href', '/en/verify')
-    await expect(drawer.getByText('left', { exact: false })).toBeHidden()
-    await drawer.getByRole('link', { name: 'Create an account' }).click()
-    await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
-    await expect(page.getByLabel('Username')).toHaveValue('Ada')
-  })
+    await test.step('shows a stranger sign-in, verify and sign-up, with what the address holds', async () => {
+      await page.goto('/en?email=ada%40example.com&username=Ada&other=1#part')
+      expect(await entries(page)).toEqual(['Sign in', 'Verify', 'Create an account'])
+      const drawer = page.getByRole('navigation', { name: 'Main navigation' })
+      const carried = '?email=ada%40example.com&username=Ada#part'
+      await expect(drawer.getByRole('link', { name: 'Sign in' })).toHaveAttribute(
+        'href',
+        `/en/sign-in${carried}`
+      )
+      await expect(drawer.getByRole('link', { name: 'Create an account' })).toHaveAttribute(
+        'href',
+        `/en/sign-up${carried}`
+      )
+      await expect(drawer.getByRole('link', { name: 'Verify' })).toHaveAttribute(
+        'href',
+        '/en/verify'
+      )
+      await expect(drawer.getByText('left', { exact: false })).toBeHidden()
+      await drawer.getByRole('link', { name: 'Create an account' }).click()
+      await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
+      await expect(page.getByLabel('Username')).toHaveValue('Ada')
+    })
 
-  test('shows a person what is theirs, and administration to administrators only', async ({
-    page
-  }) => {
-    await signUp(page, homeAddress(), { username: 'Ada King Lovelace' })
-    expect(await entries(page)).toEqual(['History', 'Deposit', 'Verify', 'Account', 'Sign out'])
-    await expect(page.locator('.bar .initials')).toHaveText('AKL')
-    await expect(page.locator('.bar-username')).toHaveText('Ada King Lovelace')
-
-    await describe(page, { features: [], permissions: ['admin'] })
-    expect(await entries(page)).toEqual([
-      'History',
-      'Verify',
-      'Account',
-      'Administration',
-      'Sign out'
-    ])
-    const hrefs = () =>
-      page
-        .locator('a.drawer-entry:visible')
-        .evaluateAll(links => links.map(link => link.getAttribute('href')))
-    const expected = ['/en/history', '/en/verify', '/en/me', `/en/admin/${company.id}`]
-    expect(await hrefs()).toEqual(expected)
-
-    // operators reach the other companies from the page of their own
-    await describe(page, { features: [], permissions: ['admin', 'operator'] })
-    expect(await hrefs()).toEqual(expected)
-  })
-
-  test('tells what is used and what is left', async ({ page }) => {
-    await signUp(page, homeAddress())
-    const drawer = page.getByRole('navigation', { name: 'Main navigation' })
-    await describe(page, usageOf({ used: 12, limit: 100 }, { used: 900e6, limit: 1e9 }))
-    for (const words of [
-      '12 of 100 documents used',
-      '88 documents left',
-      '900.0 MB of 1.0 GB stored',
-      '100.0 MB of storage left'
-    ]) {
-      await expect(drawer.getByText(words, { exact: true })).toBeVisible()
-    }
-    const meter = drawer.getByRole('progressbar', { name: '12 of 100 documents used' })
-    await expect(meter).toHaveJSProperty('value', 120)
-
-    await describe(page, usageOf({ used: 1, limit: null }, { used: 0, limit: null }))
-    for (const words of ['1 document so far', 'Documents: no limit', 'Storage: no limit']) {
-      await expect(drawer.getByText(words, { exact: true })).toBeVisible()
-    }
-    await expect(drawer.getByRole('progressbar')).toHaveCount(0)
-  })
-
-  test('stands beside wide pages, as a rail beside narrower ones, and lies over small ones', async ({
-    page
-  }) => {
-    await page.setViewportSize({ width: 1280, height: 800 })
-    await page.goto('/en/verify')
-    const drawer = page.locator('#drawer')
-    const toggle = page.getByRole('button', { name: 'Menu' })
-    expect(await page.locator('.bar').evaluate((bar: HTMLElement) => bar.offsetHeight)).toBe(64)
-    await expect.poll(() => widthOf(page)).toBe(256)
-    await expect(toggle).toHaveAttribute('aria-expanded', 'true')
-    const main = page.locator('#main')
-    expect(await main.boundingBox(), 'the page begins beside it').toMatchObject({ x: 256, y: 64 })
-    await toggle.click()
-    await expect.poll(() => widthOf(page)).toBe(56)
-    await expect(toggle).toHaveAttribute('aria-expanded', 'false')
-    await page.reload()
-    await expect.poll(() => widthOf(page)).toBe(56)
-    await toggle.click()
-
-    for (const width of [1279, 960]) {
-      await page.setViewportSize({ width, height: 800 })
+    await test.step('stands beside wide pages, as a rail beside narrower ones, and lies over small ones', async () => {
+      await page.setViewportSize({ width: 1280, height: 800 })
+      await page.goto('/en/verify')
+      const drawer = page.locator('#drawer')
+      const toggle = page.getByRole('button', { name: 'Menu' })
+      expect(await page.locator('.bar').evaluate((bar: HTMLElement) => bar.offsetHeight)).toBe(64)
+      await expect.poll(() => widthOf(page)).toBe(256)
+      await expect(toggle).toHaveAttribute('aria-expanded', 'true')
+      const main = page.locator('#main')
+      expect(await main.boundingBox(), 'the page begins beside it').toMatchObject({ x: 256, y: 64 })
+      await toggle.click()
+      await expect.poll(() => widthOf(page)).toBe(56)
+      await expect(toggle).toHaveAttribute('aria-expanded', 'false')
+      await page.reload()
       await expect.poll(() => widthOf(page)).toBe(56)
       await toggle.click()
-      await expect.poll(() => widthOf(page)).toBe(256)
-      expect(await main.boundingBox(), 'the page stays').toMatchObject({ x: 56, y: 64 })
-      await page.keyboard.press('Escape')
-      await expect.poll(() => widthOf(page)).toBe(56)
-    }
 
-    await page.setViewportSize({ width: 959, height: 2000 })
-    await expect(drawer).toBeHidden()
-    const below = await page.locator('#main').boundingBox()
-    expect(below?.y, 'a page that is shorter than its window begins below the bar').toBe(64)
-    await toggle.click()
-    await expect.poll(() => widthOf(page)).toBe(256)
-    await page.mouse.click(600, 400)
-    await expect(drawer).toBeHidden()
+      for (const width of [1279, 960]) {
+        await page.setViewportSize({ width, height: 800 })
+        await expect.poll(() => widthOf(page)).toBe(56)
+        await toggle.click()
+        await expect.poll(() => widthOf(page)).toBe(256)
+        expect(await main.boundingBox(), 'the page stays').toMatchObject({ x: 56, y: 64 })
+        await page.keyboard.press('Escape')
+        await expect.poll(() => widthOf(page)).toBe(56)
+      }
+
+      await page.setViewportSize({ width: 959, height: 2000 })
+      await expect(drawer).toBeHidden()
+      const below = await page.locator('#main').boundingBox()
+      expect(below?.y, 'a page that is shorter than its window begins below the bar').toBe(64)
+      await toggle.click()
+      await expect.poll(() => widthOf(page)).toBe(256)
+      await page.mouse.click(600, 400)
+      await expect(drawer).toBeHidden()
+    })
+
+    await test.step('closes when the focus moves on to the page below it', async () => {
+      await page.setViewportSize({ width: 700, height: 800 })
+      await visit(page, '/en/verify')
+      await page.getByRole('button', { name: 'Menu' }).focus()
+      await page.keyboard.press('Enter')
+      const drawer = page.locator('#drawer')
+      await expect(drawer).toBeVisible()
+      const last = drawer.getByRole('link', { name: 'Français' })
+      for (let presses = 0; presses < 20; presses++) {
+        await page.keyboard.press('Tab')
+        if (await last.evaluate(element => element === document.activeElement)) break
+      }
+      await expect(last).toBeFocused()
+      await page.keyboard.press('Tab')
+      await expect(drawer).toBeHidden()
+      await expect(page.locator(':focus')).toHaveCount(1)
+    })
   })
 
-  test('closes when the focus moves on to the page below it', async ({ page }) => {
-    await page.setViewportSize({ width: 700, height: 800 })
-    await visit(page, '/en/verify')
-    await page.getByRole('button', { name: 'Menu' }).focus()
-    await page.keyboard.press('Enter')
-    const drawer = page.locator('#drawer')
-    await expect(drawer).toBeVisible()
-    const last = drawer.getByRole('link', { name: 'Français' })
-    for (let presses = 0; presses < 20; presses++) {
-      await page.keyboard.press('Tab')
-      if (await last.evaluate(element => element === document.activeElement)) break
-    }
-    await expect(last).toBeFocused()
-    await page.keyboard.press('Tab')
-    await expect(drawer).toBeHidden()
-    await expect(page.locator(':focus')).toHaveCount(1)
+  test('shows a person their pages and their usage', async ({ page }) => {
+    await test.step('shows a person what is theirs, and administration to administrators only', async () => {
+      await signUp(page, homeAddress(), { username: 'Ada King Lovelace' })
+      expect(await entries(page)).toEqual(['History', 'Deposit', 'Verify', 'Account', 'Sign out'])
+      await expect(page.locator('.bar .initials')).toHaveText('AKL')
+      await expect(page.locator('.bar-username')).toHaveText('Ada King Lovelace')
+
+      await describe(page, { features: [], permissions: ['admin'] })
+      expect(await entries(page)).toEqual([
+        'History',
+        'Verify',
+        'Account',
+        'Administration',
+        'Sign out'
+      ])
+      const hrefs = () =>
+        page
+          .locator('a.drawer-entry:visible')
+          .evaluateAll(links => links.map(link => link.getAttribute('href')))
+      const expected = ['/en/history', '/en/verify', '/en/me', `/en/admin/${company.id}`]
+      expect(await hrefs()).toEqual(expected)
+
+      // operators reach the other companies from the page of their own
+      await describe(page, { features: [], permissions: ['admin', 'operator'] })
+      expect(await hrefs()).toEqual(expected)
+    })
+
+    await test.step('tells what is used and what is left', async () => {
+      await signUp(page, homeAddress())
+      const drawer = page.getByRole('navigation', { name: 'Main navigation' })
+      await describe(page, usageOf({ used: 12, limit: 100 }, { used: 900e6, limit: 1e9 }))
+      for (const words of [
+        '12 of 100 documents used',
+        '88 documents left',
+        '900.0 MB of 1.0 GB stored',
+        '100.0 MB of storage left'
+      ]) {
+        await expect(drawer.getByText(words, { exact: true })).toBeVisible()
+      }
+      const meter = drawer.getByRole('progressbar', { name: '12 of 100 documents used' })
+      await expect(meter).toHaveJSProperty('value', 120)
+
+      await describe(page, usageOf({ used: 1, limit: null }, { used: 0, limit: null }))
+      for (const words of ['1 document so far', 'Documents: no limit', 'Storage: no limit']) {
+        await expect(drawer.getByText(words, { exact: true })).toBeVisible()
+      }
+      await expect(drawer.getByRole('progressbar')).toHaveCount(0)
+    })
   })
 
   test('is pulled in by a finger from within 25 px of the edge, and pushed out', async ({
@@ -159,75 +162,93 @@ test.describe('drawer', () => {
 })
 
 test.describe('user menu', () => {
-  test('opens after 300 ms of rest, closes 250 ms after, and at once by a click', async ({
-    page
-  }) => {
-    await startSession(page, homeAddress())
-    await page.clock.install()
-    await visit(page, '/en')
-    const user = page.locator('#user')
-    const menu = page.locator('#user-menu')
-    await expect(user).toContainText('Camille')
-    await page.clock.pauseAt(Date.now() + 60_000)
+  test('is walked by keys, and opened and closed by the pointer', async ({ page }) => {
+    await test.step('is walked by arrows and letters, and gives the focus back', async () => {
+      await startSession(page, homeAddress())
+      await visit(page, '/en')
+      const user = page.locator('#user')
+      const account = page.getByRole('menuitem', { name: 'Account' })
+      const signOut = page.getByRole('menuitem', { name: 'Sign out' })
+      await user.focus()
+      await page.keyboard.press('ArrowUp')
+      await expect(signOut).toBeFocused()
+      await page.keyboard.press('ArrowDown')
+      await expect(account).toBeFocused()
+      await page.keyboard.type('sig')
+      await expect(signOut).toBeFocused()
+      await page.keyboard.press('Home')
+      await expect(account).toBeFocused()
+      await page.keyboard.press('Escape')
+      await expect(user).toBeFocused()
+      await page.keyboard.press('ArrowDown')
+      await expect(account).toBeFocused()
+      await page.keyboard.press('Tab')
+      await expect(account).toBeHidden()
+    })
 
-    await user.hover()
-    await page.clock.runFor(299)
-    await expect(menu).toBeHidden()
-    await page.clock.runFor(1)
-    await expect(menu).toBeVisible()
-    await expect(user).toHaveAttribute('aria-expanded', 'true')
-    await page.mouse.move(400, 500)
-    await page.clock.runFor(249)
-    await expect(menu).toBeVisible()
-    await page.clock.runFor(1)
-    await expect(menu).toBeHidden()
+    await test.step('opens after 300 ms of rest, closes 250 ms after, and at once by a click', async () => {
+      await startSession(page, homeAddress())
+      await page.clock.install()
+      await visit(page, '/en')
+      const user = page.locator('#user')
+      const menu = page.locator('#user-menu')
+      await expect(user).toContainText('Camille')
+      await page.clock.pauseAt(Date.now() + 60_000)
 
-    await user.hover()
-    await page.clock.runFor(300)
-    await expect(menu).toBeVisible()
-    await user.click()
-    await page.mouse.move(400, 500)
-    await page.clock.runFor(1000)
-    await expect(menu, 'a click keeps it open').toBeVisible()
-    expect(await menu.evaluate(element => getComputedStyle(element).maxHeight)).toBe('310px')
-    await page.keyboard.press('Escape')
-    await expect(menu).toBeHidden()
-    await user.click()
-    await expect(menu).toBeVisible()
-  })
+      await user.hover()
+      await page.clock.runFor(299)
+      await expect(menu).toBeHidden()
+      await page.clock.runFor(1)
+      await expect(menu).toBeVisible()
+      await expect(user).toHaveAttribute('aria-expanded', 'true')
+      await page.mouse.move(400, 500)
+      await page.clock.runFor(249)
+      await expect(menu).toBeVisible()
+      await page.clock.runFor(1)
+      await expect(menu).toBeHidden()
 
-  test('is walked by arrows and letters, and gives the focus back', async ({ page }) => {
-    await startSession(page, homeAddress())
-    await visit(page, '/en')
-    const user = page.locator('#user')
-    const account = page.getByRole('menuitem', { name: 'Account' })
-    const signOut = page.getByRole('menuitem', { name: 'Sign out' })
-    await user.focus()
-    await page.keyboard.press('ArrowUp')
-    await expect(signOut).toBeFocused()
-    await page.keyboard.press('ArrowDown')
-    await expect(account).toBeFocused()
-    await page.keyboard.type('sig')
-    await expect(signOut).toBeFocused()
-    await page.keyboard.press('Home')
-    await expect(account).toBeFocused()
-    await page.keyboard.press('Escape')
-    await expect(user).toBeFocused()
-    await page.keyboard.press('ArrowDown')
-    await expect(account).toBeFocused()
-    await page.keyboard.press('Tab')
-    await expect(account).toBeHidden()
+      await user.hover()
+      await page.clock.runFor(300)
+      await expect(menu).toBeVisible()
+      await user.click()
+      await page.mouse.move(400, 500)
+      await page.clock.runFor(1000)
+      await expect(menu, 'a click keeps it open').toBeVisible()
+      expect(await menu.evaluate(element => getComputedStyle(element).maxHeight)).toBe('310px')
+      await page.keyboard.press('Escape')
+      await expect(menu).toBeHidden()
+      await user.click()
+      await expect(menu).toBeVisible()
+    })
   })
 })
 
-test('a page begins right below the bar, at every width', async ({ page }) => {
-  await page.goto('/en')
-  for (const width of [390, 1024, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    const bar = await page.locator('.bar').boundingBox()
-    const main = await page.locator('#main').boundingBox()
-    expect(main?.y, `at ${width} px`).toBe(bar?.height)
-  }
+test('a page stands below its bar, and says when the device is offline', async ({
+  context,
+  page
+}) => {
+  await test.step('a page begins right below the bar, at every width', async () => {
+    await page.goto('/en')
+    for (const width of [390, 1024, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      const bar = await page.locator('.bar').boundingBox()
+      const main = await page.locator('#main').boundingBox()
+      expect(main?.y, `at ${width} px`).toBe(bar?.height)
+    }
+  })
+
+  await test.step('says that the device is offline, and as of when the page is', async () => {
+    await visit(page, '/en/verify')
+    const banner = page.getByRole('status').filter({ hasText: 'You are offline.' })
+    await expect(banner).toHaveCount(0)
+    await context.setOffline(true)
+    await expect(banner).toHaveText(/^You are offline\. Last updated \d{1,2}:\d\d\s[AP]M\.$/)
+    const title = await page.getByRole('heading', { level: 1 }).boundingBox()
+    const box = await banner.boundingBox()
+    expect(title?.y).toBeGreaterThan((box?.y ?? 0) + (box?.height ?? 0))
+    await context.setOffline(false)
+    await expect(banner).toHaveCount(0)
+  })
 })
 
 test('the first page asks for our typefaces once it is painted, the next ones at once', async ({
@@ -354,19 +375,6 @@ test('asks every hour for a newer build, and offers it', async ({ page }) => {
   const loads = countLoads(page)
   await page.getByRole('button', { name: 'Reload' }).click()
   await expect.poll(loads).toBe(1)
-})
-
-test('says that the device is offline, and as of when the page is', async ({ page, context }) => {
-  await visit(page, '/en/verify')
-  const banner = page.getByRole('status').filter({ hasText: 'You are offline.' })
-  await expect(banner).toHaveCount(0)
-  await context.setOffline(true)
-  await expect(banner).toHaveText(/^You are offline\. Last updated \d{1,2}:\d\d\s[AP]M\.$/)
-  const title = await page.getByRole('heading', { level: 1 }).boundingBox()
-  const box = await banner.boundingBox()
-  expect(title?.y).toBeGreaterThan((box?.y ?? 0) + (box?.height ?? 0))
-  await context.setOffline(false)
-  await expect(banner).toHaveCount(0)
 })
 
 test('a question that a page waits for stays when Escape is pressed, and shakes', async ({

@@ -48,6 +48,7 @@ for (const manner of manners) {
       await page.goto(`${homeAddress()}/deposit`)
       await expect(page.locator('main input[type=file]').first()).toBeAttached()
       await page.waitForLoadState('networkidle')
+      await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
       await translate(page, manner)
       const loads = countLoads(page)
       for (const round of [1, 2, 3, 4]) {

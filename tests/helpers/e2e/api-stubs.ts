@@ -11,11 +11,8 @@ export async function stubError(
   more: object = {}
 ): Promise<void> {
   const status = errorCodes[code]
-  await stand(page, method, path, async route => {
-    const body = JSON.stringify({ title: code, status, code, instance: exampleId, ...more })
-    const contentType = 'application/problem+json'
-    await route.fulfill({ status, contentType, body, headers: cors(route) })
-  })
+  const json = { title: code, status, code, instance: exampleId, ...more }
+  await stand(page, { method, path, status, mediaType: 'application/problem+json', json })
 }
 
 /** Makes the browser receive this answer for a call of the API, from now on. */
@@ -24,7 +21,7 @@ export async function stubAnswer(
   [method, path]: [Method, string],
   json: unknown
 ): Promise<void> {
-  await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
+  await stand(page, { method, path, status: 200, mediaType: 'application/json', json })
 }
 
 /**
@@ -48,14 +45,16 @@ export async function stubUser(page: Page, changes: object): Promise<void> {
 
 /** Leaves a call of the API without an answer, from now on. */
 export async function leaveUnanswered(page: Page, [method, path]: [Method, string]): Promise<void> {
-  await stand(page, method, path, () => new Promise(() => {}))
+  await stand(page, { method, path })
 }
 
 /**
- * Lets all calls reach the API again. Call it before the page is opened anew or acts: Chromium never
- * sends a request that begins just when interception ends.
+ * Lets all calls reach the API again, and ends the routes of the page. Call it before the page is
+ * opened anew or acts: Chromium never sends a request that begins just when a route ends.
  */
 export async function restoreApi(page: Page): Promise<void> {
+  const stubs = await stubsOf.get(page)
+  stubs?.splice(0)
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 }
 
@@ -79,16 +78,53 @@ export async function fetchLocally(route: Route): Promise<{ response: APIRespons
 
 const exampleId = '01978a5e-0000-7000-8000-00000000000a'
 
-async function stand(page: Page, method: Method, path: string, act: (route: Route) => unknown) {
-  await page.route(new RegExp(String.raw`//api\.[^/]+${path}(?:\?|$)`), async (route, request) => {
-    if (request.method() === method) await act(route)
-    else await route.fallback()
-  })
+interface Stub {
+  method: Method
+  path: string
+  /** Without a status, the call is left without an answer. */
+  status?: number
+  mediaType?: string
+  json?: unknown
 }
 
-function cors(route: Route): Record<string, string> {
-  return {
-    'access-control-allow-origin': route.request().headers()['origin'] ?? '*',
-    'access-control-expose-headers': 'retry-after'
-  }
+/** The stubs of each page, the latest first. */
+const stubsOf = new WeakMap<Page, Promise<Stub[]>>()
+
+async function stand(page: Page, stub: Stub): Promise<void> {
+  const stubs = stubsOf.get(page) ?? interceptApi(page)
+  stubsOf.set(page, stubs)
+  const all = await stubs
+  all.unshift(stub)
+}
+
+/**
+ * Begins to answer the calls of a page by the returned stubs. Not by `page.route`, which turns the
+ * browser's cache off, so that each visit of a page would take twice the processor time.
+ */
+async function interceptApi(page: Page): Promise<Stub[]> {
+  const stubs: Stub[] = []
+  const session = await page.context().newCDPSession(page)
+  session.on('Fetch.requestPaused', ({ requestId, request }) => {
+    const stub = stubs.find(({ method, path }) => {
+      const pattern = new RegExp(String.raw`//api\.[^/]+${path}(?:\?|$)`)
+      return method === request.method && pattern.test(request.url)
+    })
+    if (stub && !stub.status) return
+    const answered = stub?.status
+      ? session.send('Fetch.fulfillRequest', {
+          requestId,
+          responseCode: stub.status,
+          responseHeaders: [
+            { name: 'content-type', value: stub.mediaType ?? '' },
+            { name: 'access-control-allow-origin', value: request.headers['Origin'] ?? '*' },
+            { name: 'access-control-expose-headers', value: 'retry-after' }
+          ],
+          body: Buffer.from(JSON.stringify(stub.json)).toString('base64')
+        })
+      : session.send('Fetch.continueRequest', { requestId })
+    // the page may have cancelled the request meanwhile
+    answered.catch(() => {})
+  })
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*://api.*' }] })
+  return stubs
 }

@@ -9,5 +9,6 @@ export const longestSpecs = [
   '**/hardening.spec.ts',
   '**/pages.spec.ts',
   '**/keyboard.spec.ts',
+  '**/accounts/me.spec.ts',
   '**/admin/first-day.spec.ts'
 ]

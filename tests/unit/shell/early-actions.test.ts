@@ -1,8 +1,10 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { recordAndReplayEarlyActions } from '../../../src/shell/early-actions.ts'
+import boot from '../../../src/shell/boot.js?raw'
+import { onClick } from '../../../src/shell/kit/page.ts'
 
-beforeAll(recordAndReplayEarlyActions)
+// the page has it as an inline script
+beforeAll(() => new Function(boot)())
 afterEach(() => document.body.replaceChildren())
 
 const fields = '<form><input name="a"><input name="b"></form>'
@@ -36,6 +38,27 @@ test('does not repeat what the browser or React has done', () => {
   acts.length = 0
   hydrate(island)
   expect(acts).toEqual([])
+})
+
+test('sends a form whose button was pressed before its script ran', () => {
+  const { island, acts } = draw('<form><input name="a"><button></button></form>')
+  island.querySelector('button')?.click()
+  expect(acts).toEqual(['click '])
+  hydrate(island)
+  expect(acts).toEqual(['click ', 'submit'])
+})
+
+test('hands a click on a button of the shell to the script that handles it later', () => {
+  const acts: string[] = []
+  document.body.innerHTML = '<button data-act="sign-out"></button>'
+  const button = document.querySelector('button')
+  button?.click()
+  onClick('[data-act=other]', () => acts.push('other'))
+  onClick('[data-act=sign-out]', () => acts.push('sign out'))
+  expect(acts).toEqual(['sign out'])
+  button?.click()
+  onClick('[data-act]', () => acts.push('again'))
+  expect(acts).toEqual(['sign out', 'sign out'])
 })
 
 /**

@@ -309,8 +309,10 @@ async function open({ isSignedIn = false } = {}) {
         company: 'Acme',
         at: '2026-05-03T12:00:00.000Z',
         findings: [],
-        records: 0
-      }))
+        records: 0,
+        sources: []
+      })),
+      sources: []
     })
   })
   vi.resetModules()

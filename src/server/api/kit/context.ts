@@ -19,6 +19,8 @@ export interface CallPlace {
   countBatch(id: string): void
   /** Runs `wait` without the place: for whatever waits for the client or for other calls. */
   outside<T>(wait: () => Promise<T>): Promise<T>
+  /** For each piece of a body: a company takes in one in a turn of the event loop, beside others. */
+  takeTurn(): Promise<void>
   /**
    * Gives the place back and runs a long read in one of the few places for them, also after `end`.
    * Waits `waitMs` for it, 5 seconds by default.

@@ -291,6 +291,7 @@ export async function* readBodyChunks(
     for await (const chunk of body ? streamWhileAllowed(c, body) : []) {
       bytes += chunk.length
       if (bytes > maxBytes) throw tooLarge(maxBytes)
+      await c.get('place')?.takeTurn()
       yield chunk
     }
   } catch (cause) {

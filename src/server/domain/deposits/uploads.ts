@@ -210,10 +210,15 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     if (failure) throw failure.error
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
+    if (current.import_id !== null) {
+      await updateById(tx, 'upload', upload.id)
+        .set({ ...noWriter, state: 'received' })
+        .execute()
+      return beginReading(tx, deps, current.import_id)
+    }
     await updateById(tx, 'upload', upload.id)
       .set({ ...noWriter, state: 'received' })
       .execute()
-    if (current.import_id !== null) return beginReading(tx, deps, current.import_id)
     await finishWithLogs(tx, deps, { states: [buildRequestStateToRecord(current, 'queued')] })
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })

@@ -37,6 +37,8 @@ interface StreamOpening {
   host: string
   /** The last event that the client has (header `Last-Event-ID`), undefined for a new client. */
   after: number | undefined
+  /** Runs a reading of old events in one of the places for long reads. */
+  inLongRead<T>(read: () => Promise<T>): Promise<T>
 }
 
 export interface EventStreams {
@@ -71,6 +73,7 @@ class OpenStream implements EventStream, EventSubscriber {
   readonly person: AuthenticatedCaller
   readonly #deps: Deps
   readonly #after: number | undefined
+  readonly #inLongRead: StreamOpening['inLongRead']
   readonly #reader: CompanyEventReader
   readonly #seat: Disposable
   readonly #endsAt: number
@@ -95,13 +98,14 @@ class OpenStream implements EventStream, EventSubscriber {
 
   constructor(
     deps: Deps,
-    { person, host, after }: StreamOpening,
+    { person, host, after, inLongRead }: StreamOpening,
     reader: CompanyEventReader,
     seat: Disposable
   ) {
     this.person = person
     this.#deps = deps
     this.#after = after
+    this.#inLongRead = inLongRead
     this.#tickedAt = deps.clock().getTime()
     // between 25 and 35 minutes, so that many streams do not reconnect at the same time
     const maxAge = 60_000 * (25 + ((deps.random(1)[0] ?? 0) / 255) * 10)
@@ -194,11 +198,12 @@ class OpenStream implements EventStream, EventSubscriber {
     try {
       while (this.#behind > this.#seq && this.#sink && !this.#isStalled) {
         const place = { company_id, user_ids: [user_id], after: this.#seq }
-        const page = await readEvents(this.#deps, place)
+        const page = await this.#inLongRead(() => readEvents(this.#deps, place))
         for (const event of page.events.get(user_id) ?? noEvents) this.#send(event)
         this.#seq = Math.max(this.#seq, page.seen)
       }
     } catch (error) {
+      if (this.#isOver) return // its client has gone
       // the next interval continues from the same sequence number
       this.#deps.log.warn({ company: company_id, err: error }, 'events could not be read')
       return

@@ -35,6 +35,8 @@ export function createCompanySecretKeyReader({
   keys
 }: Pick<Deps, 'db' | 'keys'>): CompanySecretKeyReader {
   const unsealed = new Map<CompanyId, CompanySecretKeys>()
+  // each of the fifty files of a batch asks for them, and the batch has one connection
+  const opening = new Map<CompanyId, Promise<CompanySecretKeys>>()
   async function read(tx: Tx): Promise<CompanySecretKeys> {
     const found = unsealed.get(tx.companyId) ?? (await readCompanyKeys(tx, keys))
     unsealed.set(tx.companyId, found)
@@ -42,7 +44,13 @@ export function createCompanySecretKeyReader({
   }
   return {
     read,
-    open: async company_id => unsealed.get(company_id) ?? inCompany(db, company_id, read)
+    async open(company_id) {
+      const known = unsealed.get(company_id) ?? opening.get(company_id)
+      if (known) return known
+      const begun = inCompany(db, company_id, read).finally(() => opening.delete(company_id))
+      opening.set(company_id, begun)
+      return begun
+    }
   }
 }
 

@@ -45,6 +45,6 @@ test('grants nothing outside the bytes, whatever is asked (E-02)', () => {
       expect(range.start).toBeLessThanOrEqual(range.end)
       expect(range.end).toBeLessThan(size)
     }),
-    { numRuns: runCount(10_000, 1_000_000) }
+    { numRuns: runCount(1_000, 1_000_000) }
   )
 })

@@ -51,6 +51,6 @@ test('is one header value of three parts, whatever the name holds (E-02)', () =>
       )
       expect(() => new Headers({ 'content-disposition': header })).not.toThrow()
     }),
-    { numRuns: runCount(10_000, 1_000_000) }
+    { numRuns: runCount(1_000, 1_000_000) }
   )
 })

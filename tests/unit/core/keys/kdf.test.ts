@@ -45,15 +45,14 @@ describe('derivation a1', () => {
     expect(kdfParameters.a1.salt).toBe(hash.slice(0, 32))
   })
 
-  test.each(published.vectors)('Node agrees: $name', async vector => {
-    const { email, password, p, okm, d, x, y } = vector
+  test.each(published.vectors)('hashes the canonical form: $name', ({ email, password, p }) => {
     expect(toHex(kdfInput(email, password))).toBe(p)
-    expect(await derive(vector, node)).toEqual({ okm, d, x, y })
   })
 
-  // both are slow: the browser derives every vector by hash-wasm, and `npm run soak` more of noble
+  // slow: the browser derives every vector by hash-wasm, and `npm run soak` more of each here
   test.each([
-    ...chosen(4).map(vector => ({ ...vector, library: 'hash-wasm', argon2id: wasm })),
+    ...chosen(runCount(4, 100)).map(vector => ({ ...vector, library: 'Node', argon2id: node })),
+    ...chosen(runCount(2, 4)).map(vector => ({ ...vector, library: 'hash-wasm', argon2id: wasm })),
     ...chosen(runCount(1, 4)).map(vector => ({ ...vector, library: 'noble', argon2id: noble }))
   ])('$library agrees: $name', async ({ argon2id, ...vector }) => {
     const { okm, d, x, y } = vector
@@ -99,9 +98,13 @@ describe('derivation a1', () => {
   })
 })
 
-/** Returns up to four of the published test vectors, each of a different kind. */
+/** Returns this many of the published test vectors. The first four are each of a different kind. */
 function chosen(count: number) {
-  return published.vectors.filter((_, at) => [0, 1, 2, 14].slice(0, count).includes(at))
+  const kinds = [0, 1, 2, 14]
+  const isFirst = (_: unknown, at: number) => kinds.includes(at)
+  const { vectors } = published
+  const others = vectors.filter((vector, at) => !isFirst(vector, at))
+  return [...vectors.filter(isFirst), ...others].slice(0, count)
 }
 
 async function derive(

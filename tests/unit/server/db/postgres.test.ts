@@ -19,6 +19,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { socketConnectionConfig, startPostgres } from '../../../../src/server/db/postgres.ts'
+import { readPostmasterState, removeStalePidFile } from '../../../../src/server/db/postmaster.ts'
 
 const run = promisify(execFile)
 const isRoot = process.getuid?.() === 0
@@ -55,71 +56,62 @@ function killIfAlive(pid: number): void {
   }
 }
 
-test('makes a database on the first start, adopts it while it runs and keeps it over a stop', async () => {
+test('makes a durable database, leaves it to those who use it, and keeps it over a stop', async () => {
   await using first = await startPostgres({ dir })
   expect(first).toMatchObject({ startedHere: true, socketDir: dir, version: '18.4' })
   await query(first.socketDir, 'create table kept (n int)')
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'listen_addresses']
+  const values = names.map(name => `current_setting('${name}') as ${name}`)
+  expect(await query(first.socketDir, `select ${values}`)).toEqual([
+    { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', listen_addresses: '' }
+  ])
+  expect((await stat(dir)).mode & 0o777).toBe(0o700)
+  if (isRoot && process.platform === 'linux') {
+    // a user that no other program has
+    const expected = await serverUid()
+    const { uid, gid } = await stat(dir)
+    expect([uid, gid]).toEqual([expected, expected])
+    expect((await stat(join(dir, 'pg_hba.conf'))).uid).toBe(expected)
+    expect(await realUid(Number(await pidIn(dir)))).toBe(expected)
+  }
   const second = await startPostgres({ dir })
   expect(second.startedHere).toBe(false)
-  await second.stop()
   await first.stop()
+  expect(await query(second.socketDir, 'select * from kept')).toEqual([])
+  await second.stop()
   expect(await pidIn(dir)).toBeUndefined()
   await using third = await startPostgres({ dir })
   expect(third.startedHere).toBe(true)
   expect(await query(third.socketDir, 'select * from kept')).toEqual([])
 })
 
-test('keeps writes durable and listens on no port', async () => {
-  await using server = await startPostgres({ dir })
-  const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'listen_addresses']
-  const values = names.map(name => `current_setting('${name}') as ${name}`)
-  expect(await query(server.socketDir, `select ${values}`)).toEqual([
-    { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', listen_addresses: '' }
-  ])
-  expect((await stat(dir)).mode & 0o777).toBe(0o700)
-})
-
-test('leaves the server to others who still use it; the last one out stops it', async () => {
-  await giveDirectory()
-  const starter = await startPostgres({ dir })
-  const adopter = await startPostgres({ dir })
-  await starter.stop()
-  expect(await query(adopter.socketDir, 'select 1 as n')).toEqual([{ n: 1 }])
-  await adopter.stop()
-  expect(await pidIn(dir)).toBeUndefined()
-})
-
-test('lets four processes race for an empty directory: one starts, all answer', async () => {
-  const answers = await Promise.all([1, 2, 3, 4].map(() => startElsewhere(dir)))
+test('lets processes race for an empty directory and for a killed server: one starts, all answer', async () => {
+  // what a killed first start leaves behind
+  await mkdir(`${dir}.init-${await endedPid()}/base`, { recursive: true })
+  const race = () => Promise.all([1, 2, 3].map(() => startElsewhere(dir)))
+  const answers = await race()
   expect(answers.filter(answer => answer.startedHere)).toHaveLength(1)
   expect(new Set(answers.map(answer => answer.socketDir))).toEqual(new Set([dir]))
   expect((await readdir(folder)).sort()).toEqual(['pg', 'pg.log'])
   // a server that has lost the race takes a moment to end
   await expect.poll(() => serversBelow(folder)).toHaveLength(1)
-})
 
-test('lets four processes race for a server that was killed', async () => {
-  await giveDirectory()
-  await startElsewhere(dir)
   process.kill(Number(await pidIn(dir)), 'SIGKILL')
-  const answers = await Promise.all([1, 2, 3, 4].map(() => startElsewhere(dir)))
-  expect(answers.filter(answer => answer.startedHere)).toHaveLength(1)
-  // a server that has lost the race takes a moment to end
+  const again = await race()
+  expect(again.filter(answer => answer.startedHere)).toHaveLength(1)
   await expect.poll(() => serversBelow(folder)).toHaveLength(1)
 })
 
 test('recovers at once from a kill of the server, losing nothing', async () => {
   await giveDirectory()
-  for (let round = 0; round < 3; round++) {
-    const server = await startPostgres({ dir })
-    if (round === 0) await query(server.socketDir, 'create table kept (n int)')
-    await query(server.socketDir, `insert into kept values (${round})`)
-    process.kill(Number(await pidIn(dir)), 'SIGKILL')
-    await server.stop()
-  }
-  await using server = await startPostgres({ dir })
-  expect(server.startedHere).toBe(true)
-  expect(await query(server.socketDir, 'select count(*)::int as n from kept')).toEqual([{ n: 3 }])
+  const server = await startPostgres({ dir })
+  await query(server.socketDir, 'create table kept (n int)')
+  await query(server.socketDir, 'insert into kept values (0)')
+  process.kill(Number(await pidIn(dir)), 'SIGKILL')
+  await server.stop()
+  await using again = await startPostgres({ dir })
+  expect(again.startedHere).toBe(true)
+  expect(await query(again.socketDir, 'select count(*)::int as n from kept')).toEqual([{ n: 1 }])
 })
 
 test('finds the server again after its own process was killed', async () => {
@@ -139,15 +131,21 @@ describe('a left-over postmaster.pid', () => {
   beforeEach(() => giveDirectory())
 
   test.each<[string, () => Promise<string>]>([
-    ['that is empty', async () => ''],
     ['of a process that is gone', async () => pidFile(await endedPid())],
-    ['whose number another program has now', async () => pidFile(process.pid)],
     ['whose number another server has now', async () => pidFile(await otherServer())]
   ])('%s does not keep the server from starting', async (_, content) => {
     await leavePidFile(await content())
     await using server = await startPostgres({ dir })
     expect(server.startedHere).toBe(true)
     expect((await readdir(dir)).filter(name => name.includes('stale'))).toEqual([])
+  })
+
+  test.each([
+    ['that is empty', 'empty', ''],
+    ['whose number another program has now', 'foreign', String(process.pid)]
+  ])('%s is removed', async (_, status, pid) => {
+    await leavePidFile(pid && pidFile(Number(pid)))
+    await expectRemoval(status)
   })
 
   test.runIf(process.platform === 'linux')('of a zombie is removed', async () => {
@@ -157,12 +155,21 @@ describe('a left-over postmaster.pid', () => {
     const [pid] = await once(parent.stdout, 'data')
     try {
       await leavePidFile(pidFile(Number(pid)))
-      await using server = await startPostgres({ dir })
-      expect(server.startedHere).toBe(true)
+      // for a moment the shell itself is still there
+      await expect.poll(async () => (await readPostmasterState(dir)).status).toBe('zombie')
+      await expectRemoval('zombie')
     } finally {
       parent.kill()
     }
   })
+
+  /** PostgreSQL starts without the file as it does the first time. */
+  async function expectRemoval(status: string) {
+    const found = await readPostmasterState(dir)
+    expect(found.status).toBe(status)
+    await removeStalePidFile(dir, found)
+    expect((await readdir(dir)).filter(name => name.includes('postmaster.pid'))).toEqual([])
+  }
 
   async function leavePidFile(content: string) {
     const file = join(dir, 'postmaster.pid')
@@ -179,13 +186,6 @@ describe('a left-over postmaster.pid', () => {
   }
 })
 
-test('clears what a killed first start left behind', async () => {
-  await mkdir(`${dir}.init-${await endedPid()}/base`, { recursive: true })
-  await using server = await startPostgres({ dir })
-  expect(server.startedHere).toBe(true)
-  expect((await readdir(folder)).sort()).toEqual(['pg', 'pg.log'])
-})
-
 test('puts the socket into a private short folder when the path is too long', async () => {
   const long = join(folder, 'é'.repeat(50), 'pg')
   await giveDirectory(long)
@@ -195,8 +195,7 @@ test('puts the socket into a private short folder when the path is too long', as
   expect(await query(server.socketDir, 'select 1 as n')).toEqual([{ n: 1 }])
   await using adopter = await startPostgres({ dir: long })
   expect(adopter.socketDir).toBe(server.socketDir)
-  await adopter.stop()
-  await server.stop()
+  await server.stop({ evenIfShared: true })
   await rm(server.socketDir, { recursive: true })
 })
 
@@ -215,16 +214,6 @@ test('says why a server cannot start', async () => {
 })
 
 describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
-  test('hands the directory to a user that no other program has, and runs as it', async () => {
-    const expected = await serverUid()
-    await using server = await startPostgres({ dir })
-    const { uid, gid } = await stat(dir)
-    expect([uid, gid]).toEqual([expected, expected])
-    expect((await stat(join(dir, 'pg_hba.conf'))).uid).toBe(expected)
-    expect(await realUid(Number(await pidIn(dir)))).toBe(expected)
-    expect(server.startedHere).toBe(true)
-  })
-
   test('takes a directory over from user nobody, whom it served before', async () => {
     const expected = await serverUid()
     await giveDirectory()
@@ -238,31 +227,21 @@ describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
     expect(await query(server.socketDir, 'select * from kept')).toEqual([])
   })
 
-  test('below a private folder keeps the files and runs in a user namespace, start after start', async () => {
+  test('below a private folder keeps the files and runs in a user namespace, also after a kill', async () => {
     await chmod(folder, 0o700)
-    for (let start = 0; start < 2; start++) {
-      await using server = await startPostgres({ dir })
-      expect(server.startedHere).toBe(true)
-      expect((await stat(dir)).uid).toBe(0)
-      const adopter = await startPostgres({ dir })
-      expect(adopter.startedHere).toBe(false)
-      await adopter.stop()
-    }
+    const server = await startPostgres({ dir })
+    expect(server.startedHere).toBe(true)
+    expect((await stat(dir)).uid).toBe(0)
+    const adopter = await startPostgres({ dir })
+    expect(adopter.startedHere).toBe(false)
+    await query(adopter.socketDir, 'create table kept (n int)')
+    process.kill(Number(await pidIn(dir)), 'SIGKILL')
+    await Promise.all([server.stop(), adopter.stop()])
     // the owner decides, also once the other way would work
     await chmod(folder, 0o755)
-    await using server = await startPostgres({ dir })
-    expect((await stat(dir)).uid).toBe(0)
-    await query(server.socketDir, 'select 1')
-  })
-
-  test('recovers in the namespace from a kill of the server', async () => {
-    await chmod(folder, 0o700)
-    await giveDirectory()
-    const server = await startPostgres({ dir })
-    await query(server.socketDir, 'create table kept (n int)')
-    process.kill(Number(await pidIn(dir)), 'SIGKILL')
-    await server.stop()
     await using again = await startPostgres({ dir })
+    expect(again.startedHere).toBe(true)
+    expect((await stat(dir)).uid).toBe(0)
     expect(await query(again.socketDir, 'select * from kept')).toEqual([])
   })
 

@@ -42,6 +42,7 @@ async function write(routes: unknown): Promise<string> {
     id: 'a',
     built: '2026-05-03T12:00:00.000Z',
     messages: { en: {}, fr: {} },
+    scripts: { ofSource: {}, imports: {} },
     routes
   }
   await writeFile(join(folder, 'build.json'), JSON.stringify(record))

@@ -145,6 +145,22 @@ describe('the row of headings', () => {
     ['is not a row with a date', [row, row], undefined],
     ['is not a row with a fingerprint', [[hash], [hash]], undefined],
     ['is not a row of numbers', [['1'], ['2']], undefined],
+    [
+      'is not like the row below',
+      [
+        ['D-1', 'x'],
+        ['D-23', 'y']
+      ],
+      undefined
+    ],
+    [
+      'may have digits',
+      [
+        ['Year 1', 'No'],
+        ['2024', 'D-1']
+      ],
+      0
+    ],
     ['is not the only row', [header], undefined],
     ['is not in an empty file', [], undefined]
   ])('%s', (_, rows, at) => expect(findRegisterHeadings(rows)).toBe(at))
