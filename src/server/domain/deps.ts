@@ -237,6 +237,21 @@ export interface DnsLookup {
   readAddresses(name: string): Promise<string[] | undefined>
 }
 
+export interface ForeignFiles {
+  /**
+   * Fetches the file at an address that a person entered, and writes it from its start, one piece
+   * after the other. Returns how many bytes it has. Throws `ForeignFileError`.
+   */
+  fetch(
+    address: string,
+    options: {
+      maxBytes: number
+      signal: AbortSignal
+      write: (bytes: Uint8Array) => Promise<void>
+    }
+  ): Promise<number>
+}
+
 export interface MailSender {
   /** `refused` for good by the mail server; throws if another attempt may succeed. */
   send(message: MailMessage): Promise<'sent' | 'refused'>
