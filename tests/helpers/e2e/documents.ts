@@ -113,3 +113,22 @@ export function messyPeopleCsv(tag: string, group = ''): Uint8Array {
   if (!bytes) throw new Error('the list has letters that Windows-1252 has not')
   return bytes
 }
+
+/**
+ * Returns a list of 3,000 diplomas as a French spreadsheet writes it, with a title above its
+ * headings. Rows 100, 200 and 300 are refused: no number, no date, a number that comes twice.
+ */
+export function messyDiplomasCsv(): Uint8Array {
+  const rows = Array.from({ length: 3_000 }, (_, at) => {
+    const number = at + 1
+    const diploma = number === 100 ? '' : `D-${((number === 300 ? 299 : number) * 7919) % 100_003}`
+    const born = number === 200 ? 'mai 1999' : `${(at % 28) + 1}/05/19${70 + (at % 30)}`
+    const name = `${names[number % names.length]}`.replaceAll('"', '').replaceAll(';', ' ')
+    return [name, 'Léa', born, diploma, '"Master; recherche"', '2024'].join(';')
+  })
+  const header = 'Nom;Prénom;Date de naissance;Numéro de diplôme;Diplôme;Année'
+  const text = `${['Diplômes délivrés', header, ...rows].join('\r\n')}\r\n`
+  const bytes = encodeText(text, 'windows-1252', false)
+  if (!bytes) throw new Error('the list has letters that Windows-1252 has not')
+  return bytes
+}
