@@ -88,12 +88,20 @@
       const aborter = new AbortController()
       const stream = calls.find(call => call.url.endsWith('/sse'))
       const ask = () => fetch(url, { headers, signal: aborter.signal, cache: 'no-store' })
-      const response = stream ? stream.response.then(ask) : ask()
+      const opens = url.endsWith('/sse') ? unlessStreamIsOpen() : undefined
+      const before = stream ? stream.response : opens
+      const response = before ? before.then(ask) : ask()
       response.catch(() => {}) // whoever takes it calls again
       calls.push({ url, headers, response, stream, abort: () => aborter.abort() })
     }
     window.earlyCalls = calls
     setTimeout(dropCalls, 15_000)
+  }
+
+  // The tabs of a browser share one event stream (`stores/tab-leader.ts`).
+  async function unlessStreamIsOpen() {
+    const { held } = await navigator.locks.query()
+    if (held.some(({ name }) => name.startsWith('vidimus:stream:'))) throw new Error('open')
   }
 
   function dropCalls() {
