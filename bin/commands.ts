@@ -18,7 +18,7 @@ import { allowCertificateAlways } from '../src/server/domain/companies/certifica
 import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
 import {
   listHostsWithCompanies,
-  type TenantCache,
+  watchServedHosts,
   webOriginOf
 } from '../src/server/domain/companies/served-hosts.ts'
 import { createEmptyDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
@@ -76,7 +76,7 @@ const commands: Record<string, Command> = {
   'certificates allow': {
     summary: 'let the proxy request certificates for a host below a wildcard, whatever its budget',
     argument: { name: 'host', means: 'the host, such as docs.example.com; its API is included' },
-    run: options => inDeps((...opened) => allowCertificate(...opened, options['host']))
+    run: options => inDeps(deps => allowCertificate(deps, options['host']))
   },
   'setup-code': {
     summary: 'print a link to create the first operator',
@@ -205,12 +205,12 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
 }
 
 // the service may run at the same time
-async function inDeps(run: (deps: Deps, tenants: TenantCache) => Promise<Answer>): Promise<Answer> {
+async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
   const config = readConfig()
   // silent, because only the command's own output may be printed
   await using opened = await openDeps(config, createLog('silent'))
   // awaited here, because everything is closed when this function returns
-  return await run(opened.deps, opened.tenants)
+  return await run(opened.deps)
 }
 
 async function init({ domain, name }: Record<string, string | undefined>): Promise<Answer> {
@@ -250,15 +250,11 @@ async function listServedHosts(deps: Deps): Promise<Answer> {
   }
 }
 
-async function allowCertificate(
-  deps: Deps,
-  tenants: TenantCache,
-  given: string | undefined
-): Promise<Answer> {
+async function allowCertificate(deps: Deps, given: string | undefined): Promise<Answer> {
   if (given === undefined) throw new Misuse('certificates allow needs a host.')
   const host = normalizeTypedHost(given)
-  await tenants.resolve(host)
-  const domain = tenants.servedDomainOf(host)
+  using served = await watchServedHosts(deps)
+  const domain = served.domainOf(host)
   if (domain === undefined) {
     throw new Refusal(`${host} is not served: npm run vidimus -- hosts lists what is.`)
   }

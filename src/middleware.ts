@@ -24,7 +24,7 @@ const sourcesFor: Partial<Record<GuardName, string[]>> = {
   operator: adminSources
 }
 
-const boot = bootSource.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm, '')
+const boot = bootSource.replace(/^ *\/\/.*\n/gm, '')
 
 /** Depends on host, route and locale only, because `server/site/site.ts` caches the result. */
 export const onRequest: MiddlewareHandler = async (context, next) => {

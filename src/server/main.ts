@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { webOriginOf } from './domain/companies/served-hosts.ts'
+import { watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
 import { createEmptyDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
 import { createFirstCompanyIfNone } from './domain/installation/installation.ts'
@@ -133,16 +133,9 @@ async function start(): Promise<void> {
 
   let isListening = false
   const isReady = () => isListening && !stopping.signal.aborted
-  // also reads the list of hosts, from which the management server answers
-  const localhost = await tenants.resolve('localhost')
+  const served = owned.use(await watchServedHosts(deps))
   owned.use(
-    await startManagementServer({
-      port: config.managementPort,
-      deps,
-      connections,
-      tenants,
-      isReady
-    })
+    await startManagementServer({ port: config.managementPort, deps, connections, served, isReady })
   )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -152,7 +145,9 @@ async function start(): Promise<void> {
   isListening = true
   const demo = await findDemo(deps)
   output.ready({
-    address: localhost ? webOriginOf(deps, 'localhost') : `http://${config.host}:${config.port}`,
+    address: (await tenants.resolve('localhost'))
+      ? webOriginOf(deps, 'localhost')
+      : `http://${config.host}:${config.port}`,
     setupLink: (await createSetupCode(deps))?.link,
     demo: demo && {
       address: webOriginOf(deps, demo.host),

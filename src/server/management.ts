@@ -7,7 +7,7 @@ import { createLogThrottle } from './api/kit/log-throttle.ts'
 import { isDiskNearlyFull } from './domain/companies/attention.ts'
 import { allowCertificateBelowWildcard } from './domain/companies/certificate-names.ts'
 import { listCompanyIds } from './domain/companies/companies.ts'
-import type { TenantCache } from './domain/companies/served-hosts.ts'
+import type { ServedHosts } from './domain/companies/served-hosts.ts'
 import { countHeldUploads } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
@@ -29,7 +29,7 @@ export async function startManagementServer(options: {
   port: number
   deps: Deps
   connections: ConnectionRoomCheck
-  tenants: Pick<TenantCache, 'servedDomainOf'>
+  served: Pick<ServedHosts, 'domainOf'>
   /** False before the service listens and after it has begun to stop. */
   isReady: () => boolean
 }): Promise<AsyncDisposable> {
@@ -89,11 +89,11 @@ export async function startManagementServer(options: {
 }
 
 async function judgeCertificate(
-  { tenants, deps }: { tenants: Pick<TenantCache, 'servedDomainOf'>; deps: Deps },
+  { served, deps }: { served: Pick<ServedHosts, 'domainOf'>; deps: Deps },
   asking: Places,
   name: string
 ): Promise<'ok' | 'not served' | 'too many new hosts'> {
-  const domain = tenants.servedDomainOf(name)
+  const domain = served.domainOf(name)
   if (domain === undefined) return 'not served'
   if (!domain.startsWith('*')) return 'ok'
   const isAllowed = await asking.run(domain, () =>

@@ -75,7 +75,7 @@ export async function openDeps(
     bounds: config.bounds
   }
   // before the watch of callers, so that it hears of a signal first
-  const tenants = owned.use(openTenantCache({ db, clock, log, signals, settings }))
+  const tenants = owned.use(openTenantCache({ db, clock, signals, settings }))
   const deps: Deps = {
     db,
     keys,

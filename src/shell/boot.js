@@ -4,11 +4,9 @@
 ;(() => {
   const root = document.documentElement
 
-  /**
-   * Installs the only Trusted Types policy. It allows script addresses below `/_astro/` on this
-   * origin, and the HTML and inline scripts of a page that ClientRouter opens. It refuses all other
-   * strings. The content security policy then decides by their hashes which inline scripts run.
-   */
+  // Installs the only Trusted Types policy. It allows script addresses below `/_astro/` on this
+  // origin, and the HTML and inline scripts of a page that ClientRouter opens. It refuses all other
+  // strings. The content security policy then decides by their hashes which inline scripts run.
   function guard() {
     if (!window.trustedTypes || trustedTypes.defaultPolicy) return
     let page = ''
@@ -47,10 +45,8 @@
     else delete root.dataset[name]
   }
 
-  /**
-   * Opens the page in the language of the signed-in person before anything of it is shown. Later, a
-   * file may have been chosen. The path of a page begins with its language, that of home may be bare.
-   */
+  // Opens the page in the language of the signed-in person before anything of it is shown. Later, a
+  // file may have been chosen. The path of a page begins with its language, that of home may be bare.
   function follow() {
     const wanted = stored('vidimus:language') ?? snapshot().locale
     const present = root.lang.slice(0, 2)
@@ -61,10 +57,8 @@
     location.replace(['', wanted, ...rest].join('/') + location.search + location.hash)
   }
 
-  /**
-   * Loads the scripts of the page, of which a browser would find only the first. In the first
-   * animation frame, because before it they would hold up the styles.
-   */
+  // Loads the scripts of the page, of which a browser would find only the first. In the first
+  // animation frame, because before it they would hold up the styles.
   function preload() {
     requestAnimationFrame(() => {
       for (const name of listIn('modules')) {
@@ -76,12 +70,10 @@
     })
   }
 
-  /**
-   * Begins the calls that the page's script makes first. It takes their responses, unless it then
-   * has another token (`stores/environment.ts`). What follows an event stream is asked for once the
-   * stream is open, so that no change is missed. With filters in its address a page loads other
-   * lists, so only the person is loaded.
-   */
+  // Begins the calls that the page's script makes first. It takes their responses, unless it then
+  // has another token (`stores/environment.ts`). What follows an event stream is asked for once the
+  // stream is open, so that no change is missed. With filters in its address a page loads other
+  // lists, so only the person is loaded.
   function beginCalls() {
     const token = usableToken()
     if (!token || root.hidden) return
@@ -96,12 +88,20 @@
       const aborter = new AbortController()
       const stream = calls.find(call => call.url.endsWith('/sse'))
       const ask = () => fetch(url, { headers, signal: aborter.signal, cache: 'no-store' })
-      const response = stream ? stream.response.then(ask) : ask()
+      const opens = url.endsWith('/sse') ? unlessStreamIsOpen() : undefined
+      const before = stream ? stream.response : opens
+      const response = before ? before.then(ask) : ask()
       response.catch(() => {}) // whoever takes it calls again
       calls.push({ url, headers, response, stream, abort: () => aborter.abort() })
     }
     window.earlyCalls = calls
     setTimeout(dropCalls, 15_000)
+  }
+
+  // The tabs of a browser share one event stream (`stores/tab-leader.ts`).
+  async function unlessStreamIsOpen() {
+    const { held } = await navigator.locks.query()
+    if (held.some(({ name }) => name.startsWith('vidimus:stream:'))) throw new Error('open')
   }
 
   function dropCalls() {
@@ -114,10 +114,8 @@
     return content.split(' ').filter(Boolean)
   }
 
-  /**
-   * Keeps what a person does before the script runs that handles it: the last click on a button of an
-   * island or of the shell, and the form that was sent last.
-   */
+  // Keeps what a person does before the script runs that handles it: the last click on a button of an
+  // island or of the shell, and the form that was sent last.
   function keepEarlyActions() {
     const waiting = new WeakMap()
     const wait = (island, act) => {
@@ -165,7 +163,7 @@
       button.disabled = false
   }
 
-  /** In a text of several lines, Enter sends only where the keyboard of a phone says so. */
+  // In a text of several lines, Enter sends only where the keyboard of a phone says so.
   function isSentByEnter(field) {
     return (
       field instanceof HTMLInputElement ||
@@ -173,7 +171,7 @@
     )
   }
 
-  /** Returns the token, if it is still valid. Deletes any other. */
+  // Returns the token, if it is still valid. Deletes any other.
   function usableToken() {
     const token = /(?:^|; )__Host-vidimus=([^;]+)/.exec(document.cookie)?.[1]
     if (isUsable(token)) return token
@@ -194,7 +192,7 @@
     }
   }
 
-  /** Returns what is stored of the signed-in person. */
+  // Returns what is stored of the signed-in person.
   function snapshot() {
     try {
       return JSON.parse(stored('vidimus:user')) ?? {}

@@ -185,7 +185,7 @@ export async function makeApp(
     bounds: usualBounds,
     ...options.settings
   }
-  const tenants = openTenantCache({ db, clock, log, signals, settings })
+  const tenants = openTenantCache({ db, clock, signals, settings })
   const deps: Deps = {
     db,
     keys,

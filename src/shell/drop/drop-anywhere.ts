@@ -45,7 +45,9 @@ function pasteTarget(): DropAction {
 /** So that dropping also works offline. */
 export function preloadDropCode(): void {
   runInBackground(async () => {
-    await Promise.all([import('./drop-overlay.ts'), import('./dropped-files.ts')])
+    await Promise.all([import('./drop-overlay.ts'), import('./dropped-files.ts')]).catch(() => {
+      // a drop tries again, and reports the error
+    })
   })
 }
 

@@ -2,10 +2,10 @@ import { asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { isTransient } from '../retries.ts'
 import type { RememberedUpload } from '../uploads/remembered-uploads.ts'
-import { addFiles, attachFile, detachFile, restoreUpload } from './deposit-additions.ts'
 import { deliver, isBatched, remember, startAnew, takeBack } from './deposit-delivery.ts'
 import { createDesk, type DepositQueueDependencies, type Desk } from './deposit-desk.ts'
 import { type DepositEntry, resetForNewReservation } from './deposit-entry.ts'
+import { addFiles, attachFile, detachFile, restoreUpload } from './deposit-intake.ts'
 import {
   endSuspension,
   isLimit,

@@ -84,7 +84,7 @@ test('says to operators how many deposits are held, and stays ready', async () =
     port,
     deps: app.deps,
     connections: { hasRoom: () => true },
-    tenants: app.tenants,
+    served: { domainOf: () => undefined },
     isReady: () => true
   })
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`)

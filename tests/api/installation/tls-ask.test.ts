@@ -1,28 +1,35 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { allowCertificateAlways } from '../../../src/server/domain/companies/certificate-names.ts'
+import {
+  type ServedHosts,
+  watchServedHosts
+} from '../../../src/server/domain/companies/served-hosts.ts'
 import { startManagementServer } from '../../../src/server/management.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makeDomain } from '../../helpers/cases.ts'
 import { freePort } from '../../helpers/service.ts'
 
 let app: TestApp
+let served: ServedHosts
 let management: AsyncDisposable
 let port: number
 beforeAll(async () => {
   app = await makeApp()
+  served = await watchServedHosts(app.deps)
   port = await freePort()
   const connections = { hasRoom: () => true }
   management = await startManagementServer({
     port,
     deps: app.deps,
     connections,
-    tenants: app.tenants,
+    served,
     isReady: () => true
   })
 })
 afterAll(async () => {
   await management[Symbol.asyncDispose]()
+  served[Symbol.dispose]()
   await app[Symbol.asyncDispose]()
 })
 

@@ -17,9 +17,6 @@ export interface TenantCache {
   resolve(host: string): Promise<Tenant | undefined>
   // from memory until the list of hosts reports a change: for many hosts, asked all the time
   companyOf(host: string): Promise<CompanyId | undefined>
-  // the domain that serves the host or its API, never one of `localhost`; from the list as it was
-  // last read, which is read again in the background, so that nobody waits for the database
-  servedDomainOf(host: string): string | undefined
   [Symbol.dispose](): void
 }
 
@@ -28,47 +25,28 @@ export interface TenantCache {
  * causes no query of its own, because the list of served hosts is cached too.
  */
 export function openTenantCache(
-  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals' | 'settings'>
+  deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>
 ): TenantCache {
   const owners = new Map<string, Promise<CompanyId | undefined>>()
   const readHosts = createHostsReader(deps, changed => {
     if (changed) for (const domain of changed) owners.delete(domain)
     else owners.clear()
   })
-  let listed: ReadonlySet<string> = new Set()
-  const hosts = fresh(deps, async (_all: 'all') => {
-    try {
-      listed = await readHosts()
-      return listed
-    } catch (error) {
-      deps.log.warn({ err: error }, 'the list of hosts could not be read')
-      throw error
-    }
-  })
+  const hosts = fresh(deps, (_all: 'all') => readHosts())
   const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
   const { companies, domains: changed, missed } = deps.signals
   const offs = [
     changed.on(host => {
-      readAgain()
+      hosts.forget()
       // the first host of its own decides whether the installation leaves `localhost`
       domains.forget(domain => domain === host || isLocalhost(domain))
     }),
     companies.on(id => domains.forget((_, tenant) => tenant?.company_id === id)),
     missed.on(() => {
-      readAgain()
+      hosts.forget()
       domains.forget()
     })
   ]
-
-  function readAgain(): void {
-    hosts.forget()
-    readInBackground()
-  }
-
-  function readInBackground(): void {
-    hosts.get('all').catch(() => undefined)
-  }
-
   async function resolve(host: string): Promise<Tenant | undefined> {
     const domain = domainOf(host, await hosts.get('all'))
     const tenant = domain === undefined ? undefined : await domains.get(domain)
@@ -97,12 +75,58 @@ export function openTenantCache(
       const domain = domainOf(host, await hosts.get('all'))
       return domain === undefined ? undefined : ownerOf(domain)
     },
-    servedDomainOf(host) {
-      readInBackground()
+    [Symbol.dispose]() {
+      for (const off of offs) off()
+    }
+  }
+}
+
+export interface ServedHosts {
+  // Undefined also for `localhost` names. Does not wait for the database.
+  domainOf(host: string): string | undefined
+  [Symbol.dispose](): void
+}
+
+const listedMs = 1000
+
+/**
+ * Reads what has changed after each signal about domains, and in the background of a call if the
+ * last reading is older than a second.
+ */
+export async function watchServedHosts(
+  deps: Pick<Deps, 'db' | 'signals' | 'log'>
+): Promise<ServedHosts> {
+  const readHosts = createHostsReader(deps)
+  let hosts = await readHosts()
+  let readAt = performance.now()
+  let isReading = false
+  let isStale = false
+  async function read(): Promise<void> {
+    isStale = true
+    if (isReading) return
+    isReading = true
+    try {
+      while (isStale) {
+        isStale = false
+        readAt = performance.now()
+        hosts = await readHosts()
+      }
+    } catch (error) {
+      // the known hosts stay; the next question or signal tries again
+      deps.log.warn({ err: error }, 'the list of hosts could not be read')
+    } finally {
+      isReading = false
+    }
+  }
+  const { domains, missed } = deps.signals
+  const offs = [domains.on(() => void read()), missed.on(() => void read())]
+  return {
+    domainOf(host) {
+      if (performance.now() - readAt > listedMs) void read()
       const site = host.startsWith('api.') ? host.slice(4) : host
       // below a wildcard, every text with a dot would be a host
       const isName = HostName.safeParse(host).success
-      return isName && !isLocalhost(site) ? domainOf(site, listed) : undefined
+      return isName && !isLocalhost(site) ? domainOf(site, hosts) : undefined
     },
     [Symbol.dispose]() {
       for (const off of offs) off()

@@ -149,13 +149,14 @@ describe('a left-over postmaster.pid', () => {
   })
 
   test.runIf(process.platform === 'linux')('of a zombie is removed', async () => {
-    // sleep never reaps the child that it inherits from the shell
-    const script = 'true & echo $!; exec sleep 20'
+    // The child ends once the shell has become sleep, which never reaps it. The shell might.
+    const child = `sh -c 'until grep -q sleep /proc/$PPID/comm; do sleep 0.01; done'`
+    const script = `${child} & echo $!; exec sleep 600`
     const parent = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
     const [pid] = await once(parent.stdout, 'data')
     try {
       await leavePidFile(pidFile(Number(pid)))
-      // for a moment the shell itself is still there
+      // until then the number is that of another program
       await expect.poll(async () => (await readPostmasterState(dir)).status).toBe('zombie')
       await expectRemoval('zombie')
     } finally {
