@@ -257,8 +257,7 @@ test('the first page asks for our typefaces once it is painted, the next ones at
   await page.goto('/en')
   const html = page.locator('html')
   await expect(html).toHaveAttribute('data-fonts', 'asked')
-  const isOurs = () => document.fonts.check('1em "Instrument Sans Variable"')
-  await expect.poll(() => page.evaluate(isOurs)).toBe(true)
+  await waitForOurTypefaces(page)
   await page.route('**/_astro/*.js', route => route.abort())
   // the page that lost its scripts loads itself anew, which would break off a longer wait
   await page.goto('/en/sign-in', { waitUntil: 'commit' })
@@ -269,6 +268,7 @@ test('a place on the same page is scrolled to within 300 ms', async ({ page }) =
   await page.emulateMedia({ reducedMotion: 'no-preference' })
   await page.clock.install()
   await visit(page, '/en/docs')
+  await waitForOurTypefaces(page) // they move the goal
   await page.clock.pauseAt(Date.now() + 60_000)
   const goal = await page.evaluate(() => {
     const top = document.getElementById('limits')?.getBoundingClientRect().top ?? 0
@@ -480,6 +480,13 @@ async function swipe(context: BrowserContext, page: Page, from: Point, to: Point
   }
   await send('touchEnd', [])
   await session.detach()
+}
+
+async function waitForOurTypefaces(page: Page): Promise<void> {
+  const areLoaded = () =>
+    document.fonts.check('1em "Instrument Sans Variable"') &&
+    document.fonts.check('1em "Source Serif 4 Variable"')
+  await expect.poll(() => page.evaluate(areLoaded)).toBe(true)
 }
 
 function countLoads(page: Page): () => number {
