@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint } from './kit/lists.ts'
-import { maxCodeUnitsCheck, textLineSchema } from './kit/text-checks.ts'
+import { maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
 import { RegisterColumns, registerLimits } from './registers.ts'
 
 // An import brings the rows of a CSV file into a register:
@@ -16,8 +16,13 @@ import { RegisterColumns, registerLimits } from './registers.ts'
 
 /** How a file of rows is written. `first_row` is its first row after a title, from 1. */
 export const CsvDialectInput = z.strictObject({
-  delimiter: z.string().check(z.minLength(1), z.maxLength(1)),
-  encoding: z.string().check(maxCodeUnitsCheck(32)),
+  delimiter: z
+    .string()
+    .check(
+      maxCodeUnitsCheck(1),
+      patternCheck(/^(?:\t|[^"\p{C}])$/u, 'a tab or a visible character')
+    ),
+  encoding: z.string().check(patternCheck(/^[\w.:-]{1,32}$/, 'the name of an encoding')),
   newline: z.enum(['\n', '\r\n', '\r', 'mixed']),
   has_header: z.boolean(),
   first_row: z.int().check(z.gte(1), z.lte(1_000))
