@@ -155,6 +155,9 @@ const packages = ['external', 'core']
 const folders = (types: string[]) => ({ element: { types: { anyOf: types } } })
 const allow = (from: object, to: object) => ({ from, allow: { to } })
 
+/** Runs in browsers and on edge runtimes, too, which lack these. */
+const portable = ['src/middleware.ts', ...Object.keys(may).filter(name => !name.includes('server'))]
+
 export default defineConfig({
   plugins: ['import'],
   jsPlugins: ['eslint-plugin-boundaries'],
@@ -195,5 +198,11 @@ export default defineConfig({
         ]
       }
     ]
-  }
+  },
+  overrides: [
+    {
+      files: portable.map(name => (name.endsWith('.ts') ? name : `${name}/**`)),
+      rules: { 'no-restricted-globals': ['error', 'Buffer', 'process'] }
+    }
+  ]
 })
