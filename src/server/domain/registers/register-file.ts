@@ -1,4 +1,4 @@
-import { createCipheriv, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type {
   CsvDialectInput,
   RegisterImport,
@@ -20,6 +20,7 @@ import {
   sealRow,
   tagOfReference
 } from './register-rows.ts'
+import { sealFaultCells } from './register-seals.ts'
 
 /** The file of an import, and the segment into which its rows go. */
 export interface RegisterFile {
@@ -241,30 +242,6 @@ function readCell(
   if (!date) return { value }
   const day = readDate(value, date)
   return day ? { value: day } : { value, reason: 'date_format' }
-}
-
-interface FaultPlace {
-  company_id: string
-  import_id: string
-  row: number
-}
-
-/** The cells of the columns of the import, in their order. */
-export function sealFaultCells(
-  { data }: { data: KeyObject },
-  place: FaultPlace,
-  cells: readonly string[],
-  random: (length: number) => Uint8Array
-): Uint8Array<ArrayBuffer> {
-  const nonce = random(12)
-  const cipher = createCipheriv('aes-256-gcm', data, nonce)
-  cipher.setAAD(faultAad(place))
-  const sealed = [nonce, cipher.update(JSON.stringify(cells)), cipher.final(), cipher.getAuthTag()]
-  return new Uint8Array(Buffer.concat(sealed))
-}
-
-export function faultAad({ company_id, import_id, row }: FaultPlace): Buffer {
-  return Buffer.from(`vidimus/register-fault/v1|${company_id}|${import_id}|${row}`)
 }
 
 type Sealed = ReturnType<ReturnType<typeof createRowSealer>['seal']>
