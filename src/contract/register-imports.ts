@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
 import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
+import { registerLimits } from './kit/limits.ts'
 import { listEndpoint } from './kit/lists.ts'
 import { customCheck, maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
-import { RegisterColumns, registerLimits } from './registers.ts'
+import { RegisterColumns } from './registers.ts'
 
 // An import brings the rows of a CSV file into a register:
 // 1. `createRegisterImport` answers with an upload address, to which the bytes go (tus), or is given an

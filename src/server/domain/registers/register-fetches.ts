@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { registerLimits } from '../../../contract/registers.ts'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import { updateById } from '../../db/company-queries.ts'
 import { inCompany, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'

@@ -1,16 +1,17 @@
 import type { KeyObject } from 'node:crypto'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import type {
   CsvDialectInput,
   RegisterImport,
   RegisterImportFailure,
   RegisterRowReason
 } from '../../../contract/register-imports.ts'
-import { type RegisterColumn, registerLimits } from '../../../contract/registers.ts'
+import type { RegisterColumn } from '../../../contract/registers.ts'
 import { type CsvDialect, maxColumns } from '../../../core/csv/dialect.ts'
 import { detectFileType, type Encoding, encodings } from '../../../core/csv/encodings.ts'
 import { isBlankRow, type RowBatch, readRows } from '../../../core/csv/rows.ts'
 import { splitSearchIntoWords } from '../../../core/text/search-words.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { readDate } from './register-dates.ts'
 import {
   cellNamesOf,
@@ -137,9 +138,11 @@ function failed(code: RegisterImportFailure, row?: number): FileEnd {
 }
 
 function failureOf({ unclosed, wide, endless }: RowBatch, first: number): FileEnd['failure'] {
-  if (unclosed !== undefined) return { code: 'quote_unclosed', row: unclosed - first }
-  if (wide !== undefined) return { code: 'too_many_columns', row: Math.max(wide - first, 0) }
-  if (endless !== undefined) return { code: 'row_too_long', row: Math.max(endless - first, 0) }
+  // 0 for the header, and for what stands above it
+  const rowOf = (inFile: number) => Math.max(inFile - first, 0)
+  if (unclosed !== undefined) return { code: 'quote_unclosed', row: rowOf(unclosed) }
+  if (wide !== undefined) return { code: 'too_many_columns', row: rowOf(wide) }
+  if (endless !== undefined) return { code: 'row_too_long', row: rowOf(endless) }
   return undefined
 }
 

@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type * as z from 'zod/mini'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import type * as endpoints from '../../../contract/register-imports.ts'
 import {
   type RefusedRow,
@@ -8,7 +9,7 @@ import {
   RegisterImportFailure,
   RegisterImportState
 } from '../../../contract/register-imports.ts'
-import { type RegisterColumn, registerLimits } from '../../../contract/registers.ts'
+import type { RegisterColumn } from '../../../contract/registers.ts'
 import {
   countRows,
   deleteById,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { RegisterColumns, registerLimits } from '../../../../src/contract/registers.ts'
+import { registerLimits } from '../../../../src/contract/kit/limits.ts'
+import { RegisterColumns } from '../../../../src/contract/registers.ts'
 import {
   completeColumns,
   findColumnFaults,
