@@ -248,6 +248,7 @@ test('rows of old versions are erased after 30 days, and imports are forgotten',
     })
 })
 
+// G-08
 test('nothing of a row is in the clear, and its upload is charged to nobody', async () => {
   const [key, name, print, shown, refused] = Array.from({ length: 5 }, () => randomUUID())
   const born = '1987-06-05'
