@@ -150,7 +150,7 @@ describe('the row of headings', () => {
       'is not like the row below',
       [
         ['D-1', 'x'],
-        ['D-23', 'y']
+        ['D-230', 'y']
       ],
       undefined
     ],
