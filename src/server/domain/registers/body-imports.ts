@@ -23,7 +23,7 @@ export interface BodyToImport extends AdminCall {
 
 /** Called before the body is read. */
 export async function beginBodyImport(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'companyKeys' | 'clock' | 'random' | 'signals'>,
   { actor, key, ...body }: BodyToImport
 ): Promise<{ id: string; upload_id: string; replayed: boolean }> {
   const { id, mode, bytes, run } = body
@@ -38,7 +38,7 @@ export async function beginBodyImport(
       if (!dialect) {
         throw new AppError('import_state', 'A first import must say what the columns are')
       }
-      return insertImport(tx, deps, { ...body, columns, dialect })
+      return insertImport(tx, deps, { ...body, file: { bytes }, columns, dialect })
     })
     return { ...made.body, replayed: made.replayed }
   })
