@@ -24,7 +24,7 @@ interface Options {
   dialect?: Partial<CsvDialectInput>
 }
 
-export type RegisterStage = Awaited<ReturnType<typeof makeRegisterStage>>
+type RegisterStage = Awaited<ReturnType<typeof makeRegisterStage>>
 
 /** An app that imports registers in the background, and `ada`, who administers its company. */
 export async function makeRegisterStage(options: Parameters<typeof makeApp>[0] = {}) {
