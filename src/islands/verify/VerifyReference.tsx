@@ -50,17 +50,24 @@ export function VerifyReference() {
   const source = sources.find(({ id }) => id === typed?.source) ?? sources[0]
   if (!source) return null
   const inputs = inputsOf(source)
-  const values = inputs.map((_, at) => (typed?.source === source.id && typed.values[at]) || '')
+  const values = typed?.source === source.id ? typed.values : []
+  const keep = (at: number, text: string) =>
+    setTyped(now => {
+      const before = now?.source === source.id ? now.values : []
+      const after = inputs.map((_, each) => (each === at ? text : (before[each] ?? '')))
+      return { source: source.id, values: after }
+    })
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const missing = values.findIndex(value => value.trim() === '')
-    setSent(missing >= 0)
-    if (missing >= 0) {
-      event.currentTarget.querySelectorAll('input')[missing]?.focus()
+    const fields = [...event.currentTarget.querySelectorAll('input')]
+    const missing = fields.find(({ value }) => value.trim() === '')
+    setSent(missing !== undefined)
+    if (missing) {
+      missing.focus()
       return
     }
-    const [reference = '', ...fields] = values
-    void verifyReference({ data_source: source.id, reference, fields })
+    const [reference = '', ...others] = fields.map(({ value }) => value)
+    void verifyReference({ data_source: source.id, reference, fields: others })
   }
   return (
     <form
@@ -98,7 +105,8 @@ export function VerifyReference() {
       {/* fields of another register begin empty */}
       <div key={source.id} className="grid items-start gap-4 sm:grid-cols-2">
         {inputs.map(({ labels, type }, at) => {
-          const error = isSent && values[at]?.trim() === '' ? t('fields.required') : undefined
+          const isMissing = isSent && !values[at]?.trim()
+          const error = isMissing ? t('fields.required') : undefined
           return (
             <FieldFrame
               // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
@@ -114,12 +122,7 @@ export function VerifyReference() {
                   autoComplete="off"
                   spellCheck={false}
                   defaultValue={values[at]}
-                  onInput={event =>
-                    setTyped({
-                      source: source.id,
-                      values: values.with(at, event.currentTarget.value)
-                    })
-                  }
+                  onInput={event => keep(at, event.currentTarget.value)}
                 />
               )}
             />

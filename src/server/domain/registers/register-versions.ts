@@ -76,7 +76,7 @@ export async function runImport(
       file: found.file_name,
       mode: found.mode,
       ...(isUnchanged ? {} : { number }),
-      ...counts
+      ...Object.fromEntries(Object.entries(counts).map(([name, rows]) => [`rows_${name}`, rows]))
     }
   })
   // the rows of a file that changes nothing are erased
