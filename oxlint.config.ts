@@ -21,19 +21,20 @@ const layers: Record<string, string> = {
   shell: `${shared} stores stores/admin shell/*`,
   'shell/kit': 'i18n',
   layouts: 'core i18n theme components shell',
+  site: shared,
   pages: `${shared} contract/openapi components layouts`,
-  server: `${shared} server/db server/adapters server/api server/api/kit server/http server/jobs server/site server/uploads server/domain/*`,
+  server: `${shared} server/db server/adapters server/api server/api/kit server/http server/jobs server/site server/uploads server/domain/* site server/compression`,
   'server/adapters': 'core i18n server/db server/domain',
-  'server/api': `${shared} contract/openapi server/compression server/api/kit server/domain/*`,
+  'server/api': `${shared} contract/openapi server/compression site server/api/kit server/domain/*`,
   'server/api/kit': `${contract} server/domain ${roomsOf('companies events limits sessions')}`,
-  'server/compression': contract,
+  'server/compression': 'core site',
   'server/db': 'core',
   'server/domain': `${contract} server/db`,
   'server/domain/idempotency': domain,
   'server/domain/leases': domain,
-  'server/http': `${contract} server/api/kit server/site server/uploads server/domain ${roomsOf('companies events')}`,
+  'server/http': `${contract} site server/api/kit server/uploads server/domain ${roomsOf('companies events')}`,
   'server/jobs': `${contract} server/domain/*`,
-  'server/site': `${contract} server/compression > astro-build site`,
+  'server/site': `${contract} site > astro-build`,
   'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits registers sessions')} > direct-put register-put upload-routes`
 }
 
@@ -113,7 +114,7 @@ export const only = {
   'src/islands/**': ['react', 'react-dom', '@nanostores/react'],
   'src/server/db/**': ['pg', 'pg-*'],
   'src/server/{db,domain}/**': ['kysely'],
-  'src/server/{api/**,compression/**,http/**,site/**,*.ts}': ['hono', '@hono/*'],
+  'src/{site/**,server/{api/**,http/**,site/**,*.ts}}': ['hono', '@hono/*'],
   'src/server/**': ['node:*']
 }
 
@@ -149,12 +150,15 @@ may['src/pages']?.push(...Object.keys(doors).filter(room => room.startsWith('src
 /** The same for single files, because an element of the plugin is a folder. */
 const files: Record<string, string[]> = {
   'src/middleware.ts': may['src/islands/kit'] ?? [],
-  'src/env.d.ts': may['src/workers'] ?? []
+  'src/env.d.ts': [...(may['src/workers'] ?? []), 'src/site']
 }
 
 const packages = ['external', 'core']
 const folders = (types: string[]) => ({ element: { types: { anyOf: types } } })
 const allow = (from: object, to: object) => ({ from, allow: { to } })
+
+/** Runs in browsers and on edge runtimes, too, which lack these. */
+const portable = ['src/middleware.ts', ...Object.keys(may).filter(name => !name.includes('server'))]
 
 export default defineConfig({
   plugins: ['import'],
@@ -196,5 +200,11 @@ export default defineConfig({
         ]
       }
     ]
-  }
+  },
+  overrides: [
+    {
+      files: portable.map(name => (name.endsWith('.ts') ? name : `${name}/**`)),
+      rules: { 'no-restricted-globals': ['error', 'Buffer', 'process'] }
+    }
+  ]
 })

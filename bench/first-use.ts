@@ -93,7 +93,12 @@ async function measureOver(
 ): Promise<ReportRow[]> {
   const port = await freePort()
   const isHttp2 = protocol === 'HTTP/2'
-  const settings = { PUBLIC_URL: `https://localhost:${port}`, TRUSTED_PROXIES: '127.0.0.1' }
+  // or the person of the bench would wait for a mail
+  const settings = {
+    DEV: 'true',
+    PUBLIC_URL: `https://localhost:${port}`,
+    TRUSTED_PROXIES: '127.0.0.1'
+  }
   await using service = await makeServiceProcess(isHttp2 ? settings : {})
   await service.start()
   await using proxy = isHttp2 ? await startHttp2Nginx(port, service.port) : undefined

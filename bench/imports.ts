@@ -15,9 +15,9 @@ import { getOwnAccount } from '../src/contract/users.ts'
 import { postgresNiceDifference, socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { lowerPriority } from '../src/server/db/process-priority.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
-import { medians } from './load.ts'
+import { beside, medians } from './load.ts'
 import { startService } from './processes.ts'
-import { type BenchOptions, quantile, type ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
  * Imports of 100,000 new people who join one or two groups. The peer is two `COPY` statements in
@@ -41,7 +41,7 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     await sql.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
     for (const name of ['Readers', 'Writers']) await ada.call(createGroup, { name })
     const copy = await prepareCopy(sql, join(service.dataDir, 'pg'))
-    const idle = await beside(other, () => sleep(3000))
+    const idle = await beside(account(other), () => sleep(3000))
     const all: Record<string, number>[] = []
     for (let run = 0; run < runs; run++) {
       signal.throwIfAborted()
@@ -72,6 +72,8 @@ function rowsOf(figures: Record<string, number>): ReportRow[] {
   return [...rates, ...waits]
 }
 
+const account = (other: Client) => () => other.call(getOwnAccount, {})
+
 type Copy = Awaited<ReturnType<typeof prepareCopy>>
 
 async function importOnce(
@@ -100,7 +102,7 @@ async function importOnce(
   }
   const stored = performance.now() - started
   const step = (begin: () => Promise<unknown>, state: string) =>
-    beside(other, async () => {
+    beside(account(other), async () => {
       await begin()
       for (;;) {
         const item = await ada.call(getImport, { id })
@@ -113,7 +115,7 @@ async function importOnce(
   const run = await step(() => ada.call(runImport, { id, skip_refused: false }), 'done')
   await copy.take(id)
   const undo = await step(() => ada.call(undoImport, { id }), 'undone')
-  const copied = await copy.write(count, write => beside(other, write))
+  const copied = await copy.write(count, write => beside(account(other), write))
   const perSecond = (ms: number) => count / (ms / 1000)
   return {
     store: perSecond(stored),
@@ -125,31 +127,6 @@ async function importOnce(
     'beside run': run.p99Ms,
     'beside undo': undo.p99Ms
   }
-}
-
-// returns the time of `work` and the 99th percentile of the other company's calls, in milliseconds
-async function beside(
-  other: Client,
-  work: () => Promise<unknown>
-): Promise<{ ms: number; p99Ms: number }> {
-  const started = performance.now()
-  const times: number[] = []
-  let isOver = false
-  const calls = (async () => {
-    while (!isOver) {
-      const from = performance.now()
-      await other.call(getOwnAccount, {})
-      times.push(performance.now() - from)
-    }
-  })()
-  try {
-    await work()
-  } finally {
-    isOver = true
-  }
-  const ms = performance.now() - started
-  await calls
-  return { ms, p99Ms: quantile(times, 0.99) }
 }
 
 async function prepareCopy(sql: pg.Client, folder: string) {

@@ -38,6 +38,34 @@ export async function runLoad(options: {
   }
 }
 
+/**
+ * Repeats `call` while `work` runs. Returns the time of `work` and the 99th percentile of the calls,
+ * in milliseconds.
+ */
+export async function beside(
+  call: () => Promise<unknown>,
+  work: () => Promise<unknown>
+): Promise<{ ms: number; p99Ms: number }> {
+  const started = performance.now()
+  const times: number[] = []
+  let isOver = false
+  const calls = (async () => {
+    while (!isOver) {
+      const from = performance.now()
+      await call()
+      times.push(performance.now() - from)
+    }
+  })()
+  try {
+    await work()
+  } finally {
+    isOver = true
+  }
+  const ms = performance.now() - started
+  await calls
+  return { ms, p99Ms: quantile(times, 0.99) }
+}
+
 /** `coreSeconds` returns the processor time that the measured process has used so far. */
 export async function withProcessorTime(
   coreSeconds: () => number,

@@ -40,6 +40,7 @@ export async function openServiceInternals(service: Service) {
 
   return {
     company_id,
+    deps,
     socketDir,
     /** Of the tables' owner, to whom row-level security does not apply. */
     owner,

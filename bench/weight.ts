@@ -2,11 +2,13 @@ import { createServer, type Server } from 'node:http'
 import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
+import { fromUtf8 } from '../src/core/bytes.ts'
 import { notFoundPage, pages, renderedPathOf } from '../src/core/pages/page-table.ts'
 import { productTheme } from '../src/server/domain/installation/product-theme.ts'
+import { sendPage } from '../src/server/http/listener.ts'
 import { type AstroBuild, readAstroBuild } from '../src/server/site/astro-build.ts'
-import { createSiteHandler } from '../src/server/site/site.ts'
 import { listenLocally } from '../tests/helpers/servers/listen.ts'
+import { makeSite } from '../tests/helpers/site.ts'
 
 /** In kB of brotli, by path without the locale. */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
@@ -140,12 +142,12 @@ function withImports(build: AstroBuild, roots: string[]): string[] {
 
 // without `import(…)`, which loads its file later
 function importsOf(build: AstroBuild, path: string): string[] {
-  const text = bodyOf(build, path).toString()
+  const text = fromUtf8(bodyOf(build, path))
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
   return [...found].map(([, name]) => posix.join(posix.dirname(path), name ?? ''))
 }
 
-function bodyOf({ files }: AstroBuild, path: string): Buffer {
+function bodyOf({ files }: AstroBuild, path: string): Uint8Array {
   const file = files.get(path)
   if (!file) throw new Error(`the build holds no ${path}`)
   return file.body
@@ -169,18 +171,9 @@ export async function serveBuild(build: AstroBuild): Promise<{ server: Server; p
     locale: 'en',
     version: 1
   }
-  const server = createServer((request, response) => site.handle(request, response, 'acme.test'))
+  const server = createServer((request, response) => sendPage(site, request, response, 'acme.test'))
   const port = await listenLocally(server)
-  const site = createSiteHandler({
-    resolve: async () => ({ company_id: 'acme', config }),
-    api: async () => Response.json(config),
-    inPlace: (_domain, render) => render(),
-    scheme: 'http',
-    port,
-    log: { warn: () => {}, error: () => {} },
-    build,
-    checksPerMinute: 60,
-    publicAddresses: []
-  })
+  const resolve = async () => ({ company_id: 'acme', config })
+  const site = makeSite({ pages: build, resolve, port })
   return { server, port }
 }

@@ -1,5 +1,6 @@
 import type { DomainConfig } from './contract/domains.ts'
 import type { PageEntry } from './core/pages/page-table.ts'
+import type { PageLocals } from './site/site.ts'
 
 declare global {
   interface DocumentEventMap {
@@ -26,22 +27,7 @@ declare global {
   }
 
   namespace App {
-    interface Locals {
-      // without a network connection; set by `server/site/site.ts`, as all fields until `failPage`
-      api: typeof fetch
-      host: string
-      origin: string
-      apiOrigin: string
-      // a page of another build offers to reload
-      buildId: string
-      // as `BuiltScripts` of `server/site/astro-build.ts`
-      scripts: { ofSource: Record<string, string>; imports: Record<string, string[]> }
-      // by one network without signing in
-      checksPerMinute: number
-      publicAddresses: readonly string[]
-      // fills the cache of `server/site/site.ts`
-      keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
-      failPage: (cause: unknown) => void
+    interface Locals extends PageLocals {
       tenant: DomainConfig
       page: PageEntry
       locale: 'en' | 'fr'

@@ -1,6 +1,4 @@
 import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
-import { getDomainConfig } from './contract/domains.ts'
-import { call } from './contract/kit/call.ts'
 import { pageCsp, reportingEndpointsHeader } from './core/http-headers/csp.ts'
 import type { GuardName } from './core/pages/page-guards.ts'
 import { pageOfAstroRoute, pages } from './core/pages/page-table.ts'
@@ -26,7 +24,7 @@ const sourcesFor: Partial<Record<GuardName, string[]>> = {
 
 const boot = bootSource.replace(/^ *\/\/.*\n/gm, '')
 
-/** Depends on host, route and locale only, because `server/site/site.ts` caches the result. */
+/** Depends on host, route and locale only, because `site/site.ts` caches the result. */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
     return await render(context, next)
@@ -39,11 +37,7 @@ export const onRequest: MiddlewareHandler = async (context, next) => {
 async function render({ request, url, locals, routePattern }: APIContext, next: MiddlewareNext) {
   // No page may depend on who is signed in, and no log of a page may contain the token.
   request.headers.delete('cookie')
-  const config = await call(
-    getDomainConfig,
-    { domain: locals.host },
-    { base: locals.apiOrigin, fetch: locals.api }
-  )
+  const { config } = locals
   // nobody can sign up while the company is suspended
   locals.tenant = config.paused ? { ...config, public: false } : config
   locals.page = pageOfAstroRoute(routePattern)

@@ -59,6 +59,7 @@ const Position = z.int().check(z.gte(0), z.lte(1_000))
 export const listDataSources = listEndpoint({
   path: '/company/{id}/data_sources',
   access: 'admin',
+  scopes: ['registers'],
   item: DataSource,
   input: {
     id: Id,

@@ -293,7 +293,10 @@ export const headUpload = nonJsonEndpoint({
   errors: ['lapsed', 'cancelled']
 })
 
-/** Sends the bytes from `Upload-Offset` on. After the last 204, the deposit is recorded. */
+/**
+ * Sends the bytes from `Upload-Offset` on. After the last 204, the deposit is recorded, or the file of
+ * the register is read.
+ */
 export const patchUpload = nonJsonEndpoint({
   method: 'PATCH',
   path: '/uploads/{id}',

@@ -74,7 +74,10 @@ export const AskedSource = z.object({
 })
 export type AskedSource = z.infer<typeof AskedSource>
 
-/** Looks up fingerprints: which of them are on record, and since when. */
+/**
+ * Looks up fingerprints, among the deposits and in the registers that the caller may ask, or references
+ * in one of these registers: which of them are known, and since when.
+ */
 export const verify = endpoint({
   method: 'POST',
   path: '/verify',

@@ -2,8 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createSite } from '../site/site.ts'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
+import { compressBody } from './compression/compressed-bodies.ts'
 import { readConfig } from './config.ts'
 import { watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
 import { createEmptyDemo, findDemo } from './domain/demo/demo.ts'
@@ -21,11 +23,11 @@ import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
 import { readAstroBuild } from './site/astro-build.ts'
-import { createSiteHandler } from './site/site.ts'
 import { findStartupProblems } from './startup-checks.ts'
 import { createUploadHandler } from './uploads/upload-routes.ts'
 
 const drainMs = 10_000
+const maxPageCacheBytes = 256 * 1024 * 1024
 
 const stopping = new AbortController()
 let output: ProcessOutput | undefined
@@ -98,14 +100,15 @@ async function start(): Promise<void> {
   const lag = owned.use(watchEventLoopLag())
   const gate = createGate()
   const app = createApp(deps, tenants, { lagMs: lag.ms })
-  const site = createSiteHandler({
+  const site = createSite({
     resolve: tenants.resolve,
-    api: async (input, init) => app.fetch(new Request(input, init)),
     inPlace: gate.render,
     scheme: config.scheme,
     port: config.publicPort,
     log,
-    build,
+    pages: build,
+    encode: compressBody,
+    maxCacheBytes: maxPageCacheBytes,
     checksPerMinute: config.limits.verifyPerAddressMinute,
     publicAddresses: config.publicAddresses
   })

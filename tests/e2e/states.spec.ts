@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Browser, expect, type Page, test } from '@playwright/test'
 import { type Locale, locales, type Translate } from '../../src/i18n/index.ts'
 import { readAstroBuild } from '../../src/server/site/astro-build.ts'
-import { failurePage } from '../../src/server/site/failure-page.ts'
+import { failurePage } from '../../src/site/failure-page.ts'
 import {
   leaveUnanswered,
   restoreApi,

@@ -32,7 +32,7 @@ import { productTheme } from '../../src/server/domain/installation/product-theme
 import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
 import { type CallLimits, createGate } from '../../src/server/http/gate.ts'
-import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
+import { createClientAddressReader } from '../../src/server/http/hosts.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import {
@@ -47,6 +47,7 @@ import { makeDb } from './database.ts'
 import { guardLogHeadLocks } from './head-locks.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 import { listenLocally } from './servers/listen.ts'
+import { noSite } from './site.ts'
 
 type Limits = NewCompany['limits']
 
@@ -220,7 +221,7 @@ export async function makeApp(
   const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createHttpServer({
     tenants,
-    site: options.site ?? { handle: async (_request, response) => sendHostError(response, 421) },
+    site: options.site ?? noSite,
     app,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader(options.trustedProxies ?? []),

@@ -6,11 +6,12 @@ import { openTenantCache } from '../../src/server/domain/companies/served-hosts.
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
 import { createGate } from '../../src/server/http/gate.ts'
-import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
+import { createClientAddressReader } from '../../src/server/http/hosts.ts'
 import { createHttpServer } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 import { listenLocally } from './servers/listen.ts'
+import { noSite } from './site.ts'
 
 type BesideNotifications = NonNullable<Parameters<typeof createServiceSignals>[0]>
 
@@ -40,7 +41,7 @@ export async function startSecondProcess(
   const api = createApp(deps, tenants)
   const server = createHttpServer({
     tenants,
-    site: { handle: async (_request, response) => sendHostError(response, 421) },
+    site: noSite,
     app: api,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader([]),

@@ -43,6 +43,8 @@ const faults: Record<string, string> = {
   'src/core/two.ts': `import { one } from './one.ts'\nexport const two = () => one`,
   'src/contract/export.ts': `export { door } from '../stores/open.ts'`,
   'src/islands/kit/Dynamic.tsx': `export const page = import('../../stores/open.ts')`,
+  'src/core/global.ts': `export const text = Buffer.from('a')`,
+  'src/pages/global.astro': `---\nconst dev = process.env.DEV\n---`,
   'src/pages/frontmatter.astro': `---\nimport '../stores/open.ts'\n---`,
   'src/layouts/Script.astro': `<script>import '../stores/open.ts'</script>`
 }

@@ -128,7 +128,6 @@ export const errorCodes = {
   too_many_import_bytes: 409,
   too_many_people: 409,
   too_many_data_sources: 409,
-  too_many_register_rows: 409,
 
   // another person has changed the data since the caller read it
   changed_meanwhile: 412,

@@ -82,6 +82,18 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
     responseType: 'text/csv',
     responseHeaders: ['Content-Disposition']
   },
+  putRegisterImport: {
+    statuses: [202],
+    requestType: 'application/octet-stream',
+    responseType: 'application/json',
+    requiredHeaders: ['Idempotency-Key'],
+    responseHeaders: ['Idempotent-Replayed']
+  },
+  exportRefusedRows: {
+    statuses: [200],
+    responseType: 'text/csv',
+    responseHeaders: ['Content-Disposition']
+  },
   streamRequests: {
     statuses: [200],
     responseType: 'text/event-stream',

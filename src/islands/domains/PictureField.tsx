@@ -1,6 +1,6 @@
 import { useId, useState } from 'react'
+import { svgDataUrl } from '../../core/theme/svg-data-url.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { svgDataUrl } from './svg-data-url.ts'
 
 interface PictureFieldProps {
   label: string

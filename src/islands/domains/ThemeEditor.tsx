@@ -1,6 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useId, useRef } from 'react'
 import type { DomainDetails, DomainThemes, Theme } from '../../contract/domains.ts'
+import { svgDataUrl } from '../../core/theme/svg-data-url.ts'
 import {
   colorCorrections,
   cssPropertyOf,
@@ -17,7 +18,6 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { ColorField } from './ColorField.tsx'
 import { PictureField } from './PictureField.tsx'
 import { PublishTheme } from './PublishTheme.tsx'
-import { svgDataUrl } from './svg-data-url.ts'
 import { ThemePreview } from './ThemePreview.tsx'
 import { ThemeVersions } from './ThemeVersions.tsx'
 import {

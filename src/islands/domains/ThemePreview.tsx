@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
 import type { Colors } from '../../contract/domains.ts'
+import { svgDataUrl } from '../../core/theme/svg-data-url.ts'
 import { type ThemeTokens, themeTokens } from '../../core/theme/theme-colors.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
-import { svgDataUrl } from './svg-data-url.ts'
 
 const modes = ['light', 'dark'] as const
 type Mode = (typeof modes)[number]

@@ -4,7 +4,8 @@ import { getOpenApi, redirectToApiDocs } from '../../contract/docs.ts'
 import { createOpenApiDocument } from '../../contract/openapi/openapi.ts'
 import { sentencesIn } from '../../contract/openapi/sentences.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
-import { compressBody, compressedResponse } from '../compression/compressed-bodies.ts'
+import { encodedAnswer } from '../../site/answers.ts'
+import { compressBody } from '../compression/compressed-bodies.ts'
 import { webOriginOf } from '../domain/companies/served-hosts.ts'
 import type { Api } from './kit/context.ts'
 import { mountNonJsonEndpoint } from './kit/mount.ts'
@@ -12,16 +13,19 @@ import { mountNonJsonEndpoint } from './kit/mount.ts'
 const brotliQuality = 9
 
 export function mountApiDocumentation(app: Api): void {
-  mountNonJsonEndpoint(app, getOpenApi, async (_input, c) =>
-    compressedResponse(
+  mountNonJsonEndpoint(app, getOpenApi, async (_input, c) => {
+    const { body, ...answer } = encodedAnswer(
+      { method: 'GET', headers: c.req.header() },
+      200,
       {
-        ifNoneMatch: c.req.header('if-none-match'),
-        acceptEncoding: c.req.header('accept-encoding')
+        'content-type': 'application/json',
+        'cache-control': 'no-cache',
+        vary: 'Origin, Accept-Encoding'
       },
-      { 'content-type': 'application/json', 'cache-control': 'no-cache' },
       await openApiBody()
     )
-  )
+    return new Response(body, answer)
+  })
 
   mountNonJsonEndpoint(app, redirectToApiDocs, async (_input, c) =>
     c.redirect(`${webOriginOf(c.get('deps'), c.get('tenant').host)}/docs`, 302)

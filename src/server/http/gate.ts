@@ -18,7 +18,7 @@ const turnPlaces = { ...callPlaces, besideOthers: 1 }
 // anyone can make up host names below a wildcard domain, and each one has pages of its own
 const domainRenders = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
 // a company has up to a hundred domains
-const companyRenders = { all: 4, reserve: 4, besideOthers: 2, waiting: unlimited }
+const companyRenders = { all: 4, reserve: 4, besideOthers: 1, waiting: unlimited }
 
 const turnWaitMs = 30_000
 const renderWaitMs = 30_000
@@ -158,11 +158,17 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
 
     render: <T>(whose: { company_id: string; domain: string }, work: () => Promise<T>) => {
       const taker = { waitMs: renderWaitMs }
-      return rendersOfDomains.run(
-        whose.domain,
-        () => renders.run(whose.company_id, work, taker),
-        taker
-      )
+      const renderInPlace = async () => {
+        const giveBack = await renders.take(whose.company_id, taker)
+        const began = performance.now()
+        try {
+          return await work()
+        } finally {
+          // the event loop belongs to others for as long
+          setTimeout(giveBack, performance.now() - began)
+        }
+      }
+      return rendersOfDomains.run(whose.domain, renderInPlace, taker)
     }
   }
 }

@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
+import type { Site } from '../../site/site.ts'
 import type { Api, CallPlace } from '../api/kit/context.ts'
 import { createRefusalNote } from '../api/kit/log-throttle.ts'
 import { commonApiHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
 import type { CompanyId, Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/events/event-streams.ts'
-import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import { isRegisterUpload } from '../uploads/register-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
@@ -27,7 +27,7 @@ const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
 
 export interface HttpServerOptions {
   tenants: TenantCache
-  site: Pick<SiteHandler, 'handle'>
+  site: Pick<Site, 'answer'>
   app: Api
   uploads: UploadHandler
   addressOf: ClientAddressReader
@@ -88,7 +88,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       const page = await tenants.resolve(host)
       if (!page) return sendHostError(response, 421, headers)
       await gate.takeTurn(page.company_id, response)
-      return site.handle(request, response, host)
+      return sendPage(site, request, response, host)
     }
     const isPreflight = request.method === 'OPTIONS'
     const isUpload =
@@ -159,6 +159,17 @@ export function createHttpServer(options: HttpServerOptions): Server {
   })
   addParseErrorHandler(server, headers)
   return server
+}
+
+/** `host` must be normalized. */
+export async function sendPage(
+  site: Pick<Site, 'answer'>,
+  { method = '', url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  host: string
+): Promise<void> {
+  const answer = await site.answer({ method, target: url, headers }, host)
+  response.writeHead(answer.status, answer.headers).end(answer.body)
 }
 
 function write(text: string, response: ServerResponse, { status, headers }: Response): void {

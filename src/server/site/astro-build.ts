@@ -1,47 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { getMimeType } from 'hono/utils/mime'
 import * as z from 'zod/mini'
 import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
 import { astroRouteOf, type PageEntry, pages as pageTable } from '../../core/pages/page-table.ts'
+import type { BuiltFile, PageLocals, Pages } from '../../site/site.ts'
 
-export type Locale = 'en' | 'fr'
-
-/** Calls `next` if no route matches the request. */
-export type PageRenderer = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: () => void,
-  locals: object
-) => Promise<void>
-
-export interface AstroBuild {
-  id: string
+export interface AstroBuild extends Pages {
   built: Date
-  messages: Record<Locale, Words>
-  scripts: BuiltScripts
-  /** By path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
+  /** By path. */
   files: Map<string, BuiltFile>
-  render: PageRenderer
-}
-
-/** The scripts of the pages, by name: `Verify.FVv06Hs5`. */
-export interface BuiltScripts {
-  /** The script that contains a source: `islands/verify/Verify.tsx`. */
-  ofSource: Record<string, string>
-  /** The scripts that a script imports at its start. */
-  imports: Record<string, string[]>
-}
-
-export interface BuiltFile {
-  body: Buffer<ArrayBuffer>
-  type: string
-}
-
-interface Words {
-  [key: string]: string | Words
 }
 
 const BuildRecord = z.object({
@@ -68,11 +39,35 @@ export async function readAstroBuild(
   const { routes, ...record } = read.data
   checkPages(routes, Object.values(table))
   const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
-  const { handler } = (await import(entry)) as { handler: PageRenderer } // as: Astro's adapter wrote it
-  const built = new Date(record.built)
+  const { handler } = (await import(entry)) as { handler: PageHandler } // as: Astro's adapter wrote it
   const files = await readFiles(join(folder, 'client'))
-  return { ...record, built, files, render: handler }
+  return {
+    ...record,
+    built: new Date(record.built),
+    files,
+    styles: [...files.keys()].filter(path => path.endsWith('.css')),
+    file(path) {
+      const file = files.get(path)
+      return file && Promise.resolve(file)
+    },
+    async render({ path, authority }, locals) {
+      const request = new IncomingMessage(new Socket())
+      request.method = 'GET'
+      request.url = path
+      request.headers = { host: authority, accept: 'text/html' }
+      request.push(null)
+      await handler(request, new ServerResponse(request), () => undefined, locals)
+    }
+  }
 }
+
+/** Calls `next` if no route matches the request. */
+type PageHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => void,
+  locals: PageLocals
+) => Promise<void>
 
 // a page with an unknown guard would be open to everybody
 function checkPages(routes: string[], table: PageEntry[]): void {

@@ -19,6 +19,7 @@ import {
   updateGroup
 } from '../../../src/contract/groups.ts'
 import { KeyScope } from '../../../src/contract/kit/endpoint.ts'
+import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { disableUser, enableUser, listUsers } from '../../../src/contract/members.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getChallenge, logOut } from '../../../src/contract/sessions.ts'
@@ -374,41 +375,62 @@ describe('a key of the company', () => {
 
 describe('every call with a key of each scope', () => {
   let things: Awaited<ReturnType<typeof makeThings>>
-  const keys: Partial<Record<KeyScope, string>> = {}
+  const keys: {
+    of: 'an administrator' | 'a person' | 'the company'
+    scope: KeyScope
+    key: string
+  }[] = []
   beforeAll(async () => {
     things = await makeThings(app, ada, 'scopes.pdf')
     for (const scope of KeyScope.options) {
-      keys[scope] = (await makeApiKey(app, ada, { scopes: [scope] })).key
+      const { key } = await makeApiKey(app, ada, { scopes: [scope] })
+      keys.push({ of: 'an administrator', scope, key })
     }
+    const scope = 'registers'
+    const companys = await makeApiKey(app, ada, { scopes: [scope], isCompanys: true })
+    keys.push({ of: 'the company', scope, key: companys.key })
+    const bob = await app.signUp()
+    await app.owner.query(`update "user" set permissions = '{}' where id = $1`, [bob.id])
+    keys.push({ of: 'a person', scope, key: (await makeApiKey(app, bob, { scopes: [scope] })).key })
   })
 
   test.each(Object.keys(routes))('%s', async name => {
     const route = routeOf(name)
     const row = routeCaseOf(name)
     const input: Record<string, unknown> = { ...(await row.input?.(app, ada)) }
-    for (const scope of KeyScope.options) {
+    for (const { of, scope, key } of keys) {
       for (const [field, thing] of Object.entries(row.ids ?? {})) input[field] = things[thing]
-      const headers = { ...row.headers?.(app, ada), ...bearer(keys[scope] ?? '') }
+      const headers = { ...row.headers?.(app, ada), ...bearer(key) }
       const answer = await app.request(
         `api.${ada.host}`,
         requestOf(route, input, headers, row.body)
       )
-      const wanted = !route.scopes
-        ? 'person_required'
-        : route.scopes.includes(scope)
-          ? undefined
-          : 'scope_missing'
+      const wanted = refusalOf(route, of, scope)
       const code = route.method === 'HEAD' ? undefined : errorCodeOf(answer)
+      const what = `${name} with ${scope} of ${of}`
       if (wanted === undefined) {
-        expect.soft([401, 403], `${name} with ${scope}`).not.toContain(answer.status)
+        expect.soft([401, 403], what).not.toContain(answer.status)
       } else {
-        expect.soft(answer.status, `${name} with ${scope}`).toBe(403)
-        if (route.method !== 'HEAD') expect.soft(code, `${name} with ${scope}`).toBe(wanted)
+        expect.soft(answer.status, what).toBe(403)
+        if (route.method !== 'HEAD') expect.soft(code, what).toBe(wanted)
       }
     }
     const isForKeys = route.access !== 'admin' || route.scopes?.includes('registers')
     if (route.scopes) expect(isUploadRoute(route) || isForKeys).toBe(true)
   })
+
+  function refusalOf(
+    { access, path, scopes }: ReturnType<typeof routeOf>,
+    of: (typeof keys)[number]['of'],
+    scope: KeyScope
+  ): ErrorCode | undefined {
+    if (!scopes) return 'person_required'
+    if (!scopes.includes(scope)) return 'scope_missing'
+    if (of === 'a person' && access === 'admin') return 'forbidden'
+    // the upload is that of a deposit; nobody else’s is found
+    const isOwnUpload = of === 'an administrator' && path.startsWith('/uploads/')
+    return isOwnUpload && scope === 'registers' ? 'scope_missing' : undefined
+  }
 })
 
 describe('the scope registers', () => {
@@ -421,12 +443,20 @@ describe('the scope registers', () => {
     return status
   }
 
-  test('lets a key of the company read data sources, and nothing else of administrators', async () => {
+  test('lets a key of the company read data sources, and none of another company', async () => {
     const { key } = await newCompanyKey({ scopes: ['registers'] })
     expect(await read(key)).toBe(200)
-    const other = requestOf(routeOf('listDataSources'), { id: company }, bearer(key))
-    const refused = await app.request(`api.${ada.host}`, other)
-    expect(errorCodeOf(refused)).toBe('person_required')
+    const list = async (id: string, headers = {}) =>
+      errorCodeOf(
+        await app.request(
+          `api.${ada.host}`,
+          requestOf(routeOf('listDataSources'), { id }, { ...bearer(key), ...headers })
+        )
+      )
+    expect(await list(company)).toBeUndefined()
+    const other = app.companies['beta.localhost'] ?? ''
+    expect(await list(other)).toBe('not_found')
+    expect(await list(company, { company: other })).toBe('forbidden')
   })
 
   test('works in the key of a person only while they are an administrator', async () => {

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
-import { createCategory, updateCategory } from '../../../src/contract/company-categories.ts'
+import {
+  createCategory,
+  listCompanyCategories,
+  updateCategory
+} from '../../../src/contract/company-categories.ts'
 import {
   createDataSource,
   deleteDataSource,
@@ -85,16 +89,23 @@ test('a category names its data sources, which then cannot be deleted', async ()
     ['Early', 1],
     ['Late', 1]
   ])
+  const naming = async (source: { id: string }) =>
+    (await ada.call(listCompanyCategories, { id: company, data_source: source.id })).map(
+      each => each.id
+    )
+  expect(await naming(first)).toEqual([id])
   await expect(ada.call(deleteDataSource, { id: first.id })).rejects.toMatchObject({
     code: 'in_use',
     uses: { categories: 1 }
   })
+  await ada.call(updateCategory, { id, data_sources: [second.id] })
+  expect([await naming(first), await naming(second)]).toEqual([[], [id]])
   await ada.call(updateCategory, { id, data_sources: [] })
   await ada.call(deleteDataSource, { id: first.id })
   const [entry] = await ada.call(listAuditEntries, { id: company, target: id })
   expect(entry?.changes).toContainEqual({
     field: 'data_source_ids',
-    before: ids.toSorted(),
+    before: [second.id],
     after: []
   })
   expect(entry?.names).toEqual([{ id: second.id, name: 'Early' }])

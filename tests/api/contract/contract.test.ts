@@ -130,6 +130,7 @@ describe('the routes', () => {
       'getHealth',
       'getOpenApi',
       'getSetup',
+      'listOfferedSources',
       'logIn',
       'receiveCspReports',
       'redirectToApiDocs',

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import http, { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,11 +10,13 @@ import { exportAuditEntries } from '../../../src/contract/audit.ts'
 import { putDeposit } from '../../../src/contract/deposits.ts'
 import { createGroup, updateGroup } from '../../../src/contract/groups.ts'
 import { deleteMember, disableUser } from '../../../src/contract/members.ts'
+import { RegisterImport } from '../../../src/contract/register-imports.ts'
 import { getRequest, listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, makeApiKey, requestOf } from '../../helpers/cases.ts'
+import { confirmSessions, makeApiKey, makeCategory, requestOf } from '../../helpers/cases.ts'
+import { csvDialect, diplomaColumns, makeRegister } from '../../helpers/registers.ts'
 
 const snippets = join(import.meta.dirname, '../../../docs/snippets')
 const api = 'http://api.acme.localhost'
@@ -26,7 +28,12 @@ interface Outcome {
   code: number | null
 }
 
-type Runner = (name: string, file: string, env?: Record<string, string>) => Promise<Outcome>
+type Runner = (
+  name: string,
+  file: string,
+  env?: Record<string, string>,
+  ...more: string[]
+) => Promise<Outcome>
 
 let app: TestApp
 let ada: TestPerson
@@ -35,7 +42,7 @@ let folder: string
 let key: string
 let port: number
 beforeAll(async () => {
-  app = await makeApp()
+  app = await makeApp({ runsImports: true })
   ada = await app.signUp()
   key = (await makeApiKey(app, ada, { scopes: ['deposit', 'history'] })).key
   port = await app.listen()
@@ -62,8 +69,16 @@ test('are all run by a test below', async () => {
     'history.py',
     'history.sh',
     'history.ts',
+    'import.json',
+    'import.py',
+    'import.sh',
+    'import.ts',
     'localhost.py',
     'localhost.ts',
+    'reference.json',
+    'reference.py',
+    'reference.sh',
+    'reference.ts',
     'verify.json',
     'verify.py',
     'verify.sh',
@@ -130,6 +145,55 @@ test.skipIf(isMissing('curl', 'python3'))('history.* list what was deposited', a
   }
 })
 
+test.skipIf(isMissing('curl', 'python3', 'sha256sum'))(
+  'import.* import a list once, and print why rows are refused',
+  async () => {
+    const { id } = await makeRegister(app, ada.company, { columns: diplomaColumns, rows: [] })
+    const dialect = JSON.stringify(csvDialect)
+    await app.owner.query('update data_source set dialect = $2 where id = $1', [id, dialect])
+    const companys = await makeApiKey(app, ada, { isCompanys: true, scopes: ['registers'] })
+    const env = { KEY: companys.key, REGISTER: id }
+    const header = 'number,name,born,degree\n'
+    for (const [at, extension] of ['sh', 'ts', 'py'].entries()) {
+      const name = `import.${extension}`
+      const path = join(folder, `list-${extension}.csv`)
+      await writeFile(path, `${header}${extension}-17,Vale,1999-03-14,Physics\n`)
+      const { output, errors, code } = await run(name, path, env)
+      expect(code, output + errors).toBe(0)
+      const made = RegisterImport.parse(JSON.parse(output))
+      expect(made).toMatchObject({ state: 'done', counts: { new: 1 }, version: 2 + at })
+      await expectShown('import.json', output)
+      const again = await runHere(name, path, env)
+      expect(RegisterImport.parse(JSON.parse(again.output))).toEqual(made)
+
+      await writeFile(path, `${header}${extension}-18,Vale,yesterday,Physics\n`)
+      const refused = await run(name, path, env)
+      expect(refused.code, name).not.toBe(0)
+      expect(refused.output + refused.errors, name).toContain('born: date_format')
+    }
+  }
+)
+
+test.skipIf(isMissing('curl', 'python3'))('reference.* find a row without a file', async () => {
+  const { id } = await makeRegister(app, ada.company, {
+    columns: diplomaColumns,
+    rows: [['2026-0117', 'O’Neill "Vale"', '1999-03-14', 'Physics']],
+    category: await makeCategory(app, ada.host)
+  })
+  for (const extension of ['sh', 'ts', 'py']) {
+    for (const runner of [run, runHere]) {
+      const fields = ['O’Neill "Vale"', '1999-03-14']
+      const name = `reference.${extension}`
+      const { output, errors, code } = await runner(name, '2026-0117', { REGISTER: id }, ...fields)
+      expect(code, output + errors).toBe(0)
+      expect(verify.output.parse(JSON.parse(output)).items).toMatchObject([
+        { verdict: 'known_to_register', sources: [{ id, result: 'found' }] }
+      ])
+      await expectShown('reference.json', output)
+    }
+  }
+})
+
 /** Expects that the answer of an example shows the fields that the API returns. */
 async function expectShown(name: string, output: string): Promise<void> {
   const shown: unknown = JSON.parse(await readFile(join(snippets, name), 'utf8'))
@@ -163,8 +227,12 @@ test.skipIf(isMissing('curl', 'python3'))(
   async () => {
     const path = join(folder, 'refused.pdf')
     await writeFile(path, 'x')
-    for (const name of ['deposit.sh', 'deposit.py', 'deposit.ts', 'history.sh', 'history.py']) {
-      const { output, errors, code } = await run(name, path, { KEY: 'vdm_nothing' })
+    const programsWithKey = ['deposit', 'history', 'import'].flatMap(name =>
+      Object.keys(programs).map(extension => `${name}${extension}`)
+    )
+    for (const name of programsWithKey) {
+      const env = { KEY: 'vdm_nothing', REGISTER: randomUUID() }
+      const { output, errors, code } = await run(name, path, env)
       expect(code, name).not.toBe(0)
       expect(output + errors, name).toContain('"code":"unauthenticated"')
     }
@@ -230,23 +298,28 @@ async function expectVerified(name: string, runner = run): Promise<void> {
  * Runs an example of the documentation. A proxy sends the requests to this machine, although the
  * example names another host.
  */
-function run(name: string, file: string, env: Record<string, string> = {}) {
+function run(name: string, file: string, env: Record<string, string> = {}, ...more: string[]) {
   const { port } = proxy.address() as AddressInfo // as: it listens on TCP
   const at = { http_proxy: `http://127.0.0.1:${port}`, NODE_USE_ENV_PROXY: '1' }
-  return runFile(join(snippets, name), file, { API: api, ...at, ...env })
+  return runFile(join(snippets, name), file, { API: api, ...at, ...env }, ...more)
 }
 
 /**
  * Runs an example as the page /docs shows it on a host under `localhost`. No proxy is needed,
  * because every machine resolves such a host to itself.
  */
-async function runHere(name: string, file: string, env: Record<string, string> = {}) {
+async function runHere(
+  name: string,
+  file: string,
+  env: Record<string, string> = {},
+  ...more: string[]
+) {
   const extension = name.slice(name.lastIndexOf('.'))
   const parts = extension === '.sh' ? [name] : [`localhost${extension}`, name]
   const texts = await Promise.all(parts.map(part => readFile(join(snippets, part), 'utf8')))
   const whole = join(folder, `here-${name}`)
   await writeFile(whole, texts.join(''))
-  return runFile(whole, file, { API: `${api}:${port}`, ...env })
+  return runFile(whole, file, { API: `${api}:${port}`, ...env }, ...more)
 }
 
 function runFile(path: string, file: string, env: Record<string, string>, ...more: string[]) {

@@ -6,6 +6,8 @@ import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeCategory, makeGroup } from '../../helpers/cases.ts'
 import { diplomaColumns, fileColumns, makeRegister } from '../../helpers/registers.ts'
 
+// B-10
+
 const host = 'acme.localhost'
 let app: TestApp
 let ada: TestPerson

@@ -520,8 +520,9 @@ function makeServer(trustedProxies: string[] = [], signInPerAddressMinute = 100_
     trustedProxies,
     settings: { limits },
     site: {
-      async handle(_request, response, host) {
-        response.end(`page of ${host}`)
+      async answer(_ask, host) {
+        const body = `page of ${host}`
+        return { status: 200, headers: { 'content-length': String(body.length) }, body }
       }
     }
   })

@@ -72,7 +72,7 @@ export function refusals(stage: RefusalContext): Refusals {
       path: `/data_source/${id ?? (await register())}/import?mode=replace`,
       headers: {
         authorization: `Bearer ${ada.token}`,
-        'content-length': String(bytes.length),
+        ...('transfer-encoding' in headers ? {} : { 'content-length': String(bytes.length) }),
         ...headers
       },
       body: bytes

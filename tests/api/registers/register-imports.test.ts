@@ -353,6 +353,7 @@ test('rows of old versions are erased after 30 days, and imports are forgotten',
     })
 })
 
+// G-08
 test('nothing of a row is in the clear, and its upload is charged to nobody', async () => {
   const source = await makeSource()
   const secret = randomUUID()

@@ -3,10 +3,11 @@ import { moveDomainToCompany } from '../../../src/contract/domains.ts'
 import { notFoundPage, pages, renderedPathOf } from '../../../src/core/pages/page-table.ts'
 import { locales } from '../../../src/i18n/index.ts'
 import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
-import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
+import type { Site } from '../../../src/site/site.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
 import { makeOperators, makeThings } from '../../helpers/matrix.ts'
+import { makeSite } from '../../helpers/site.ts'
 
 // B-01: no page has a word of another company
 
@@ -21,21 +22,15 @@ const paths = locales.flatMap(locale =>
 const texts = ['/robots.txt', '/.well-known/security.txt', '/.well-known/change-password']
 
 let app: TestApp
-let site: SiteHandler
+let site: Site
 beforeAll(async () => {
   app = await makeApp({
-    site: { handle: (request, response, host) => site.handle(request, response, host) }
+    site: { answer: (ask, host) => site.answer(ask, host) }
   })
-  site = createSiteHandler({
+  site = makeSite({
+    pages: await readAstroBuild('dist'),
     resolve: app.tenants.resolve,
-    api: async (input, init) => app.fetch(new Request(input, init)),
-    inPlace: (_domain, render) => render(),
-    scheme: 'http',
-    port: undefined,
-    log: app.deps.log,
-    build: await readAstroBuild('dist'),
-    checksPerMinute: 60,
-    publicAddresses: []
+    log: app.deps.log
   })
   await writeWords('acme.localhost')
   await writeWords('beta.localhost')

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
-import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
+import type { Site } from '../../../src/site/site.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
@@ -11,6 +11,7 @@ import {
   sendRawRequest,
   startSharedCache
 } from '../../helpers/servers/shared-cache.ts'
+import { makeSite } from '../../helpers/site.ts'
 import { isSoak, runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // B-05
@@ -30,9 +31,9 @@ let app: TestApp
 let companies: Company[]
 beforeAll(async () => {
   const build = await readAstroBuild('dist')
-  let site: SiteHandler | undefined
+  let site: Site
   app = await makeApp({
-    site: { handle: async (...call) => site?.handle(...call) }
+    site: { answer: (ask, host) => site.answer(ask, host) }
   })
   await app.addCompany('Gamma', 'gamma.localhost')
   for (const host of hosts) {
@@ -42,16 +43,10 @@ beforeAll(async () => {
       `help@${host}`
     ])
   }
-  site = createSiteHandler({
+  site = makeSite({
+    pages: build,
     resolve: app.tenants.resolve,
-    api: async (input, init) => app.fetch(new Request(input, init)),
-    inPlace: (_domain, render) => render(),
-    scheme: 'http',
-    port: undefined,
-    log: app.deps.log,
-    build,
-    checksPerMinute: 60,
-    publicAddresses: []
+    log: app.deps.log
   })
   companies = await Promise.all(
     hosts.map(async host => {

@@ -3,13 +3,13 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import type { DomainConfig } from '../../../src/contract/domains.ts'
 import { AppError } from '../../../src/contract/kit/errors.ts'
-import { toProblem } from '../../../src/contract/kit/problems.ts'
 import { locales } from '../../../src/i18n/index.ts'
 import { demoTheme } from '../../../src/server/domain/demo/demo-theme.ts'
 import { productTheme } from '../../../src/server/domain/installation/product-theme.ts'
+import { sendPage } from '../../../src/server/http/listener.ts'
 import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
-import { createSiteHandler } from '../../../src/server/site/site.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
+import { makeSite } from '../../helpers/site.ts'
 
 const built = await readAstroBuild('dist')
 const servers: Server[] = []
@@ -377,10 +377,7 @@ test('gives crawlers the status of an error and no page, and logs it', async () 
 interface Company {
   company_id: string
   config: DomainConfig
-  /**
-   * Creates the error that the API answers in place of the config. Undefined: the API answers the
-   * config.
-   */
+  /** Creates the error with which its configuration cannot be read. */
   fails?: (() => AppError) | undefined
 }
 
@@ -395,26 +392,20 @@ async function startSite() {
   const keep = (facts: object) => logged.push(facts)
   const server = createServer((request, response) => {
     const host = (request.headers.host ?? '').split(':')[0] ?? ''
-    void site.handle(request, response, host)
+    void sendPage(site, request, response, host)
   })
   servers.push(server)
   const port = await listenLocally(server)
-  const site = createSiteHandler({
-    resolve: async host => hosts.get(host),
-    api: async input => {
-      const { hostname } = new URL(new Request(input).url)
-      const found = hosts.get(hostname.replace('api.', ''))
-      const error = found ? found.fails?.() : new AppError('unknown_domain', 'not here')
-      if (error) return Response.json(toProblem(error), { status: error.status })
-      return Response.json(found?.config)
+  const site = makeSite({
+    pages: built,
+    async resolve(host) {
+      const found = hosts.get(host)
+      const error = found?.fails?.()
+      if (error) throw error
+      return found
     },
-    inPlace: (_domain, render) => render(),
-    scheme: 'http',
     port,
-    log: { warn: keep, error: keep },
-    build: built,
-    checksPerMinute: 60,
-    publicAddresses: []
+    log: { warn: keep, error: keep }
   })
   const send = (
     method: string,

@@ -18,7 +18,7 @@ alter table data_source
 update data_source set register_id = translate(
   left(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'base64'), 22), '+/', '-_');
 alter table data_source alter column register_id set not null;
-create unique index data_source_register on data_source (register_id);
+create unique index data_source_register on data_source (company_id, register_id);
 
 -- The rows of one import, in the order of its file. Once checked, it never changes.
 create table register_segment (

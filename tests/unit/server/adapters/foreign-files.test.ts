@@ -234,6 +234,7 @@ const innerAddresses = [
 const otherForms = ['2130706433', '0x7f000001', '0x7f.1', '127.1', '0177.0.0.1', '017700000001']
 const dots = ['127。0。0。1', '１２７.0.0.1', '127.0.0.1.', 'localhost', 'LOCALHOST', 'a.localhost']
 
+// G-07
 describe('an address of this machine or its network', () => {
   const written = innerAddresses.map(each => (each.includes(':') ? `[${each}]` : each))
   it.each([...written, ...otherForms])('is refused: https://%s/', async host => {

@@ -1,4 +1,4 @@
-import type { AstroBuild, Locale } from './astro-build.ts'
+import type { Locale, Messages } from '../i18n/index.ts'
 
 /** Allows style sheets and fonts, and no scripts. */
 export const failurePageCsp =
@@ -21,11 +21,10 @@ function isServerStatus(status: unknown): status is number {
  * without a full page load, so that a failed navigation does not interrupt uploads.
  */
 export function failurePage(
-  build: Pick<AstroBuild, 'files' | 'messages'>,
+  { messages, styles }: { messages: Record<Locale, Messages>; styles: readonly string[] },
   { locale, status, id }: { locale: Locale; status: number; id: string }
 ): string {
-  const word = (key: string) => escapeHtml(wordOf(build.messages[locale], key))
-  const styles = [...build.files.keys()].filter(path => path.endsWith('.css'))
+  const word = (key: string) => escapeHtml(wordOf(messages[locale], key))
   return `<!doctype html>
 <html lang="${locale === 'fr' ? 'fr-FR' : 'en-US'}">
 <head>
@@ -53,8 +52,8 @@ ${styles.map(path => `<link rel="stylesheet" href="${path}">`).join('\n')}
 `
 }
 
-function wordOf(words: AstroBuild['messages'][Locale], key: string): string {
-  let found: string | AstroBuild['messages'][Locale] | undefined = words
+function wordOf(words: Messages, key: string): string {
+  let found: string | Messages | undefined = words
   for (const part of key.split('.')) found = typeof found === 'object' ? found[part] : undefined
   return typeof found === 'string' ? found : key
 }

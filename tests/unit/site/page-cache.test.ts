@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { PageCache, type RenderedPage } from '../../../../src/server/site/page-cache.ts'
+import { compressBody } from '../../../src/server/compression/compressed-bodies.ts'
+import { PageCache, type RenderedPage } from '../../../src/site/page-cache.ts'
 
 test('lets the least recently read page leave when the bytes run out', async () => {
-  const cache = new PageCache(250)
+  const cache = new PageCache(250, compressBody)
   const read = (key: string) => cache.get(key, '1', async () => pageOf(100))
   await read('a')
   await read('b')
@@ -16,13 +17,13 @@ test('lets the least recently read page leave when the bytes run out', async () 
 })
 
 test('keeps no page that is larger than all it may hold', async () => {
-  const cache = new PageCache(50)
+  const cache = new PageCache(50, compressBody)
   await cache.get('a', '1', async () => pageOf(100))
   expect(cache.stats()).toMatchObject({ pages: 0, bytes: 0 })
 })
 
 test('holds one version of a page at a time', async () => {
-  const cache = new PageCache(1000)
+  const cache = new PageCache(1000, compressBody)
   for (const version of ['1', '2', '1']) {
     await cache.get('a', version, async () => pageOf(100))
   }
@@ -30,7 +31,7 @@ test('holds one version of a page at a time', async () => {
 })
 
 test('keeps nothing of a render that failed, and tries again', async () => {
-  const cache = new PageCache(1000)
+  const cache = new PageCache(1000, compressBody)
   const failed = cache.get('a', '1', async () => {
     throw new Error('no tenant')
   })
@@ -40,7 +41,7 @@ test('keeps nothing of a render that failed, and tries again', async () => {
 })
 
 test('counts the compressed forms too', async () => {
-  const cache = new PageCache(100_000)
+  const cache = new PageCache(100_000, compressBody)
   await cache.get('a', '1', async () => pageOf(5000))
   expect(cache.stats().bytes).toBeGreaterThan(5000)
 })

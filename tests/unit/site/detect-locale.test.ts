@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { detectLocale } from '../../../../src/server/site/site.ts'
+import { detectLocale } from '../../../src/site/visitors.ts'
 
 test.each([
   ['the cookie first', 'i18n_redirected=en', 'fr', '/fr-CA/x', 'en'],

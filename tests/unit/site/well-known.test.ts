@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wellKnownResponse } from '../../../../src/server/site/site.ts'
+import { wellKnownResponse } from '../../../src/site/well-known.ts'
 
 const host = { origin: 'https://docs.acme.fr', contact: 'help@acme.fr', locale: 'fr' }
 

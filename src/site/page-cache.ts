@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { type CompressedBody, compressBody } from '../compression/compressed-bodies.ts'
+import { type Bytes, toUtf8 } from '../core/bytes.ts'
+import type { EncodedBody } from './answers.ts'
 
 export interface CachedPage {
   status: number
   headers: Record<string, string>
-  body: CompressedBody
+  body: EncodedBody
 }
 
 export interface RenderedPage {
@@ -18,15 +19,20 @@ interface Entry {
   page: CachedPage
 }
 
-const brotliQuality = 5
+const quality = 5
+
+/** Compresses, where the platform does not; the quality is from 1 to 11, as of brotli. */
+export type Encode = (body: Bytes, type: string, quality: number) => Promise<EncodedBody>
 
 /** A page is valid for one version of the company's configuration. */
 export class PageCache {
   readonly #entries: LRUCache<string, Entry>
   readonly #renders = new Map<string, Promise<CachedPage>>()
+  readonly #encode: Encode
   #rendered = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, encode: Encode) {
+    this.#encode = encode
     const sizeCalculation = ({ page }: Entry) => page.body.size
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation })
   }
@@ -65,12 +71,7 @@ export class PageCache {
   ): Promise<CachedPage> {
     const { status, headers, body } = await render()
     this.#rendered++
-    const type = headers['content-type'] ?? 'text/html'
-    const page = {
-      status,
-      headers,
-      body: await compressBody(Buffer.from(body), type, brotliQuality)
-    }
+    const page = { status, headers, body: await this.#encode(toUtf8(body), 'text/html', quality) }
     this.#entries.set(key, { version, page })
     return page
   }
