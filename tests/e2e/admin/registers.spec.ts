@@ -36,7 +36,7 @@ for (const locale of checkedLocales) {
     await expect(page.locator('[data-step=file]')).toBeVisible()
 
     // the file is that of a spreadsheet: semicolons, Windows-1252, a title, days first
-    await choose(page, 'diplomas.csv', messyDiplomasCsv())
+    await choose(page, 'diplomas 2026.csv', messyDiplomasCsv())
     await expect(page.getByLabel(t('imports.wizard.read.encoding'))).toHaveValue('windows-1252')
     await inspectAtWidths(page, 320, 1280)
     await press(t('imports.wizard.read.next'))
@@ -67,7 +67,7 @@ for (const locale of checkedLocales) {
     await press(t('registerImports.run.append'))
     const mended = [100, 200, 300].map(at => `Vale;Iris;03/05/1999;M-${at};Master;2024`)
     const header = 'Nom;Prénom;Date de naissance;Numéro de diplôme;Diplôme;Année'
-    await choose(page, 'mended.csv', [header, ...mended].join('\n'))
+    await choose(page, 'mended rows.csv', [header, ...mended].join('\n'))
     await press(t('imports.wizard.read.next'))
     await expect(page.getByLabel(t('registerImports.mode.append'))).toBeChecked()
     await press(t('registerImports.columns.start'))
@@ -75,12 +75,12 @@ for (const locale of checkedLocales) {
     await press(t('registerImports.check.run'))
     await expect(page.locator('[data-version="2"]')).toBeVisible({ timeout: 30_000 })
     await press(t('registerImports.run.undo'))
-    await press(t('dataSources.imports.undoYes'))
+    await press(t('dataSources.undo.yes'))
     await expect(page.locator('[data-state=undone]')).toBeVisible({ timeout: 30_000 })
 
     // imported again
     await press(t('registerImports.run.again'))
-    await choose(page, 'mended.csv', [header, ...mended].join('\n'))
+    await choose(page, 'mended rows.csv', [header, ...mended].join('\n'))
     await press(t('imports.wizard.read.next'))
     await page.getByLabel(t('registerImports.mode.append')).check()
     await press(t('registerImports.columns.start'))

@@ -76,7 +76,8 @@ export async function runImport(
       file: found.file_name,
       mode: found.mode,
       ...(isUnchanged ? {} : { number }),
-      ...Object.fromEntries(Object.entries(counts).map(([name, rows]) => [`rows_${name}`, rows]))
+      // an import of people has other words for its counts
+      ...Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${name}_rows`, count]))
     }
   })
   // the rows of a file that changes nothing are erased
