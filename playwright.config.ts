@@ -73,7 +73,7 @@ export default defineConfig({
       // else sign-ups wait for a confirmation once a test has proved a host
       DEV: 'true',
       DNS_SERVERS: `127.0.0.1:${dnsPort}`,
-      // tests serve the files that registers fetch
+      // a test imports from an address on this machine
       REGISTERS_ON_LOOPBACK: 'true',
       // all tests come from one address
       LIMIT_SIGN_UP_PER_ADDRESS_HOUR: '10000',

@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createDataSource, deleteDataSource } from '../src/contract/data-sources.ts'
+import { registerLimits } from '../src/contract/kit/limits.ts'
 import {
   createRegisterImport,
   getRegisterImport,
@@ -16,7 +17,6 @@ import {
   runRegisterImport,
   undoRegisterImport
 } from '../src/contract/register-imports.ts'
-import { registerLimits } from '../src/contract/registers.ts'
 import { getOwnAccount } from '../src/contract/users.ts'
 import { postgresNiceDifference, socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { lowerPriority } from '../src/server/db/process-priority.ts'

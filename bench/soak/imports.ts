@@ -19,6 +19,22 @@ import { type Client, fetchAt, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 
+/** Two processes of the product on one database, and an administrator. Only `one` runs. */
+export type ImportingServices = Awaited<ReturnType<typeof startImportingServices>>
+
+export async function startImportingServices() {
+  await using owned = new AsyncDisposableStack()
+  // the files of registers also come from an address
+  const settings = { DEMO: 'false', REGISTERS_ON_LOOPBACK: 'true' }
+  const one = owned.use(await makeServiceProcess(settings))
+  const other = owned.use(await makeServiceProcess({ ...settings, DATA_DIR: one.dataDir }))
+  await one.start()
+  const ada = await signUpAt(one.port, 'localhost')
+  await one.query(`update "user" set permissions = '{admin}'`)
+  const kept = owned.move()
+  return { one, other, ada, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
 interface Options {
   seed: number
   rounds: number
@@ -38,22 +54,14 @@ const patienceMs = 240_000
  * first kill it is restarted, after the others another process takes over before the lease ends.
  * The run must add exactly the people of the file, and the undo restore those from before.
  */
-export async function killDuringImports({
-  seed,
-  rounds,
-  rows,
-  steps = ['check', 'run', 'undo'],
-  onKill = () => undefined
-}: Options) {
+export async function killDuringImports(
+  { one, other, ada }: ImportingServices,
+  { seed, rounds, rows, steps = ['check', 'run', 'undo'], onKill = () => undefined }: Options
+) {
   const random = createRandom(seed)
   const faults: string[] = []
   const waits: number[] = []
-  await using one = await makeServiceProcess({ DEMO: 'false' })
-  await using other = await makeServiceProcess({ DEMO: 'false', DATA_DIR: one.dataDir })
-  await one.start()
-  const socketDir = await one.socketDir()
-  await using database = await openPeople(socketDir)
-  const ada = await signUpAt(one.port, 'localhost')
+  await using database = await openPeople(await one.socketDir())
   await database.prepare()
   for (const name of ['Readers', 'Writers']) await ada.call(createGroup, { name })
 
@@ -183,12 +191,11 @@ async function openPeople(socketDir: string) {
 
   return {
     read,
-    /** Adds the people whom the imports will change, and makes everybody an administrator. */
+    /** Adds the people whom the imports will change. */
     prepare: () =>
       sql.query(
-        `update "user" set permissions = '{admin}';
-         insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
-         select (select company_id from "user"), gen_random_uuid(), 'known-' || n || '@example.com',
+        `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+         select (select company_id from "user" limit 1), gen_random_uuid(), 'known-' || n || '@example.com',
                 'Known ' || n, now(), now()
            from generate_series(0, ${knownCount - 1}) n`
       ),

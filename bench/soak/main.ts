@@ -5,7 +5,8 @@ import { killDuringDeposits } from './crash.ts'
 import { checkFlushOrder, testFullDisk, testUploadDiskFaults } from './disk.ts'
 import { testPutDiskFaults } from './disk-put.ts'
 import { testHeldDeposits } from './held.ts'
-import { killDuringImports } from './imports.ts'
+import { killDuringImports, startImportingServices } from './imports.ts'
+import { killDuringRegisterImports } from './register-imports.ts'
 import { whyStraceFails } from './strace.ts'
 import { measureWaitingCalls } from './waiting.ts'
 
@@ -32,8 +33,16 @@ const scenarios: Record<string, Scenario> = {
     killDuringDeposits({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
   'C-01 held': ({ seed, scale }) =>
     testHeldDeposits({ seed, kills: countOf(40, scale), onKill: say }),
-  'C-01 imports': ({ seed, scale }) =>
-    killDuringImports({ seed, rounds: countOf(30, scale), rows: 20_000, onKill: say }),
+  'C-01 imports': async ({ seed, scale }) => {
+    await using services = await startImportingServices()
+    const rounds = countOf(30, scale)
+    return killDuringImports(services, { seed, rounds, rows: 20_000, onKill: say })
+  },
+  'C-01 registers': async ({ seed, scale }) => {
+    await using services = await startImportingServices()
+    const rounds = countOf(20, scale)
+    return killDuringRegisterImports(services, { seed, rounds, rows: 50_000, onKill: say })
+  },
   'C-03': needingStrace(({ seed, scale }) =>
     checkFlushOrder({ seed, deposits: countOf(100, scale) })
   ),
@@ -55,6 +64,7 @@ const scenarios: Record<string, Scenario> = {
   'D-02': runTests(['tests/api/deposits/quotas.test.ts']),
   'D-03': runTests(['tests/api/deposits/duplicates.test.ts']),
   'E-01': runTests(['tests/api/contract/fuzz.test.ts', 'tests/api/contract/parsing-cost.test.ts']),
+  'E-01 registers': runTests(['tests/api/registers/malformed-files.test.ts']),
   'E-02': runTests([
     'tests/unit/core',
     'tests/unit/server/http/hosts.test.ts',

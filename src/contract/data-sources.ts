@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
+import { registerLimits } from './kit/limits.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { patternCheck, textLineSchema } from './kit/text-checks.ts'
-import { ColumnLabels, RegisterColumn, registerLimits } from './registers.ts'
+import { ColumnLabels, RegisterColumn } from './registers.ts'
 
 // A data source is a register of a company, in which verification also looks: a list of fingerprints
 // or of references such as the numbers of diplomas. Its rows come from imports

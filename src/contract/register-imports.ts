@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
+import { registerLimits } from './kit/limits.ts'
 import { listEndpoint } from './kit/lists.ts'
-import { maxCodeUnitsCheck, textLineSchema } from './kit/text-checks.ts'
-import { RegisterColumns, registerLimits } from './registers.ts'
+import { customCheck, maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
+import { RegisterColumns } from './registers.ts'
 
 // An import brings the rows of a CSV file into a register:
-// 1. `createRegisterImport` answers with an upload address, to which the bytes go (tus), or names an
-//    address from which the service fetches the file. `putRegisterImport` is both in one call.
+// 1. `createRegisterImport` answers with an upload address, to which the bytes go (tus), or is given an
+//    address from which the service fetches the file. `putRegisterImport` has the bytes as its body.
 // 2. The rows are read into a segment to which no version refers, and then compared with the current
 //    version, a dry run. `getRegisterImport` shows how far it is.
 // 3. `runRegisterImport` makes a new version that refers to the segment; `undoRegisterImport` makes
@@ -23,6 +24,18 @@ export const CsvDialectInput = z.strictObject({
   first_row: z.int().check(z.gte(1), z.lte(1_000))
 })
 export type CsvDialectInput = z.infer<typeof CsvDialectInput>
+
+const fileAddress = /^https?:\/\/[^\s<>"]+$/
+const isFileAddress = 'an address that begins with https://'
+
+const FileAddress = z.string().check(
+  maxCodeUnitsCheck(2_000),
+  customCheck({ rule: 'web_address' }, isFileAddress, text => {
+    return fileAddress.test(text) && URL.canParse(text)
+  }),
+  // refuses nothing that the check above accepts; the API documentation shows this pattern
+  patternCheck(fileAddress, isFileAddress)
+)
 
 /** `replace`: the file is the whole list. `append`: its rows are added to the list. */
 export const RegisterImportMode = z.enum(['replace', 'append'])
@@ -100,9 +113,12 @@ export const RegisterImport = z.object({
   // `null` for deleted people, keys and operators of another company
   created_by: z.nullable(z.string()),
   state: RegisterImportState,
-  // rows that are read, and how many of the file's bytes; of the comparison, parts of 64
+  // that are read
   rows: z.int(),
-  progress: z.nullable(z.object({ step: z.enum(['reading', 'comparing']), share: z.number() })),
+  // the `share` of a step that is done, from 0 to 1; 0 if a server does not say how long a file is
+  progress: z.nullable(
+    z.object({ step: z.enum(['fetching', 'reading', 'comparing']), share: z.number() })
+  ),
   counts: z.nullable(RegisterCounts),
   // what the dry run warns of: references that count upwards, and no check column beside them
   warnings: z.array(z.enum(['counting_references', 'no_check_column'])),
@@ -134,8 +150,9 @@ export const listRegisterImports = listEndpoint({
 })
 
 /**
- * Creates an import. The file of `bytes` bytes then goes to the address `upload` (tus). `url`, an
- * address to fetch it from, is refused until a later release.
+ * Creates an import. The file of `bytes` bytes then goes to the address `upload` (tus). With `url`
+ * instead of `bytes`, the service fetches the file from that address, and `upload` is `null`. Without
+ * `dialect` or `columns`, those of the last import that ran are used.
  */
 export const createRegisterImport = endpoint({
   method: 'POST',
@@ -147,14 +164,15 @@ export const createRegisterImport = endpoint({
   input: z.strictObject({
     id: Id,
     mode: RegisterImportMode,
-    file_name: textLineSchema(255),
+    file_name: z.optional(textLineSchema(255)),
     bytes: z.optional(z.int().check(z.gte(1), z.lte(registerLimits.bytes))),
-    url: z.optional(z.string().check(maxCodeUnitsCheck(2_000))),
-    dialect: CsvDialectInput,
-    columns: RegisterColumns
+    url: z.optional(FileAddress),
+    dialect: z.optional(CsvDialectInput),
+    columns: z.optional(RegisterColumns)
   }),
   output: z.object({ import: RegisterImport, upload: z.nullable(z.string()) }),
   errors: [
+    'import_state',
     'import_too_large',
     'too_many_imports',
     'idempotency_in_flight',

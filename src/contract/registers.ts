@@ -1,24 +1,8 @@
 import * as z from 'zod/mini'
+import { registerLimits } from './kit/limits.ts'
 import { customCheck, textLineSchema } from './kit/text-checks.ts'
 
 // What data sources, imports of registers and verifications have in common.
-
-export const registerLimits = {
-  // of a file, and of the rows in it
-  bytes: 500_000_000,
-  rows: 1_000_000,
-  // kept of the up to 1,000 in a file
-  columns: 50,
-  checkColumns: 3,
-  // bytes of a cell, and of all kept cells of a row
-  cell: 32 * 1024,
-  row: 1_600_000,
-  // of one company
-  openImports: 20,
-  stagedBytes: 1_000_000_000,
-  // for which a version keeps its rows after the next one
-  days: 30
-} as const
 
 const Label = textLineSchema(80)
 

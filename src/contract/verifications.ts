@@ -2,9 +2,9 @@ import * as z from 'zod/mini'
 import { AnyCaseSha256, Sha256 } from './deposits.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { maxFingerprintsWhenSignedIn } from './kit/limits.ts'
+import { maxFingerprintsWhenSignedIn, registerLimits } from './kit/limits.ts'
 import { maxCodeUnitsCheck } from './kit/text-checks.ts'
-import { ColumnLabels, registerLimits } from './registers.ts'
+import { ColumnLabels } from './registers.ts'
 import { MatchedFingerprintKind, Verdict } from './requests.ts'
 
 export const FoundRecord = z.object({

@@ -72,6 +72,7 @@ const settings = {
       ),
     ''
   ),
+  REGISTERS_ON_LOOPBACK: z._default(flag, false),
   DEV: z._default(flag, false),
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(z.enum(levels, `it must be one of ${levels.join(', ')}`), 'info'),
@@ -124,6 +125,8 @@ export interface Config {
   publicPort: number | undefined
   /** If not, the service is meant for a developer's machine only. */
   hasPublicUrl: boolean
+  /** For tests: files of registers are also fetched from this machine, by http and on any port. */
+  registersOnLoopback: boolean
   dev: boolean
   /** Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
@@ -166,6 +169,11 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if (value.PORT === value.MANAGEMENT_PORT) {
     throw new Error(`PORT and MANAGEMENT_PORT are both ${value.PORT}: choose two different ports.`)
   }
+  if (value.REGISTERS_ON_LOOPBACK && value.PUBLIC_URL !== undefined && !value.DEV) {
+    throw new Error(
+      'REGISTERS_ON_LOOPBACK lets administrators of companies reach this machine from inside, so it is for tests: do not set it with PUBLIC_URL.'
+    )
+  }
   const seen = publicAddress(value.PUBLIC_URL, value.PORT)
   return {
     database:
@@ -178,6 +186,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     managementPort: value.MANAGEMENT_PORT,
     ...seen,
     hasPublicUrl: value.PUBLIC_URL !== undefined,
+    registersOnLoopback: value.REGISTERS_ON_LOOPBACK,
     dev: value.DEV,
     smtp:
       value.SMTP_URL === undefined || value.MAIL_FROM === undefined

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBlobs } from './adapters/blobs.ts'
 import { createDnsLookup } from './adapters/dns.ts'
+import { createForeignFiles } from './adapters/foreign-files.ts'
 import { openInstallationKeys } from './adapters/keys.ts'
 import { openMailSender } from './adapters/mail-transport.ts'
 import { createServiceSignals } from './adapters/signals.ts'
@@ -85,6 +86,10 @@ export async function openDeps(
     blobs: openBlobs(documents),
     mails: await openMailSender({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
     dns: config.dnsServers && createDnsLookup(config.dnsServers),
+    foreignFiles: createForeignFiles({
+      allowsLoopback: config.registersOnLoopback,
+      ownAddresses: config.publicAddresses
+    }),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,

@@ -13,6 +13,7 @@ import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createDnsLookup } from '../../src/server/adapters/dns.ts'
+import { createForeignFiles } from '../../src/server/adapters/foreign-files.ts'
 import { openInstallationKeys } from '../../src/server/adapters/keys.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
@@ -37,6 +38,7 @@ import { createHttpServer, type HttpServerOptions } from '../../src/server/http/
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import {
   createDepositsFromUploadsJob,
+  fetchRegistersJob,
   runImportsJob,
   sendMailsJob,
   workOnRegistersJob
@@ -131,6 +133,8 @@ export async function makeApp(
     dnsServers?: string[]
     /** `false`: a new domain counts as proved without a look-up in the DNS. */
     checksDns?: false
+    /** By default, files of registers are also fetched from this machine. */
+    foreignFiles?: Partial<Parameters<typeof createForeignFiles>[0]>
     /** `false` leaves mails unsent until the test sends them. */
     sendsMails?: false
     /** Checks, runs and undoes imports in the background, as the service does. */
@@ -196,6 +200,11 @@ export async function makeApp(
     blobs: openBlobs(join(folder, 'documents')),
     mails: options.mails ?? { send: keep },
     dns: options.checksDns === false ? undefined : createDnsLookup(options.dnsServers ?? [deadDns]),
+    foreignFiles: createForeignFiles({
+      allowsLoopback: true,
+      ownAddresses: [],
+      ...options.foreignFiles
+    }),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,
@@ -216,7 +225,9 @@ export async function makeApp(
   const gate = createGate(callLimits)
   const app = createApp(deps, tenants, lagMs && { lagMs })
   options.mount?.(app)
-  const importing = options.runsImports ? [runImportsJob(deps), workOnRegistersJob(deps)] : []
+  const importing = options.runsImports
+    ? [runImportsJob(deps), fetchRegistersJob(deps), workOnRegistersJob(deps)]
+    : []
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
   const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createHttpServer({

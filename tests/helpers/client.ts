@@ -154,6 +154,12 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
     keys,
     call: callAt,
     token: () => token,
+    /** Sends any request as this person, by default to the port that they signed up at. */
+    send: ({ at = port, headers, ...sent }: SentRequest & { at?: number }): Promise<HttpAnswer> =>
+      send(at, `api.${host}`, {
+        ...sent,
+        headers: { authorization: `Bearer ${token}`, ...headers }
+      }),
     async renew() {
       token = await signIn()
     },

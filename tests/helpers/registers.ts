@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { RegisterColumn } from '../../src/contract/registers.ts'
 import { type CompanyId, toCompanyId } from '../../src/server/db/scope.ts'
 import type { CompanySecretKeys } from '../../src/server/domain/deps.ts'
-import { keyedHashOf } from '../../src/server/domain/evidence/company-keys.ts'
+import { keyedHashOf } from '../../src/server/domain/evidence/keyed-hashes.ts'
 import {
   cellNamesOf,
   contentOf,

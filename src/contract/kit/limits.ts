@@ -23,3 +23,20 @@ export const maxGroupsPerPerson = 100
 export const maxSessionsPerPerson = 100
 // of one company; the oldest lapses when another is stored
 export const maxWaitingSignUps = 10_000
+
+export const registerLimits = {
+  // of a file, and of the rows in it
+  bytes: 500_000_000,
+  rows: 1_000_000,
+  // kept of the up to 1,000 in a file
+  columns: 50,
+  checkColumns: 3,
+  // bytes of a cell, and of all kept cells of a row
+  cell: 32 * 1024,
+  row: 1_600_000,
+  // of one company
+  openImports: 20,
+  stagedBytes: 1_000_000_000,
+  // for which a version keeps its rows after the next one
+  days: 30
+} as const

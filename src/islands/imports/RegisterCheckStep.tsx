@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import type { DataSource } from '../../contract/data-sources.ts'
-import { registerLimits } from '../../contract/registers.ts'
+import { registerLimits } from '../../contract/kit/limits.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { $importFile } from '../../stores/imports/import-file.ts'
 import {

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { type ReactNode, useId } from 'react'
 import type { DataSource } from '../../contract/data-sources.ts'
-import { registerLimits } from '../../contract/registers.ts'
+import { registerLimits } from '../../contract/kit/limits.ts'
 import type { OpenedFile } from '../../stores/imports/import-file.ts'
 import { type DraftColumn, findColumnFaults, isKey } from '../../stores/imports/register-columns.ts'
 import {

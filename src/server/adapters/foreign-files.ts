@@ -4,29 +4,18 @@ import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import type { RegisterImportFailure } from '../../contract/register-imports.ts'
-import type { ForeignFiles } from '../domain/deps.ts'
+import type { ForeignFileFailure, ForeignFiles } from '../domain/deps.ts'
 
 // https://datatracker.ietf.org/doc/html/rfc9110#section-14 has ranges and If-Range
 const pieceBytes = 5_000_000
-const pieceMs = 60_000
+const usualPieceMs = 60_000
 const connectMs = 3_000
 
-type Failure = Extract<
-  RegisterImportFailure,
-  | 'address_refused'
-  | 'address_unreachable'
-  | 'address_answer'
-  | 'changed_meanwhile'
-  | 'file_empty'
-  | 'file_too_large'
->
+// says nothing about what lies behind the address
+class ForeignFileError extends Error {
+  readonly code: ForeignFileFailure
 
-/** Says nothing about what lies behind the address. */
-export class ForeignFileError extends Error {
-  readonly code: Failure
-
-  constructor(code: Failure, options?: ErrorOptions) {
+  constructor(code: ForeignFileFailure, options?: ErrorOptions) {
     super(code, options)
     this.code = code
   }
@@ -38,6 +27,8 @@ interface Options {
   /** Of this service, besides those of the machine's own interfaces. */
   ownAddresses: readonly string[]
   resolve?: (host: string) => Promise<string[]>
+  /** The time for a piece. */
+  pieceMs?: number
 }
 
 /**
@@ -46,29 +37,45 @@ interface Options {
  */
 export function createForeignFiles(options: Options): ForeignFiles {
   return {
-    async fetch(address, { maxBytes, signal, write }) {
-      const url = readAddress(address, options)
-      const first = await ask(url, options, { signal, range: { from: 0, if: undefined } })
-      const version = versionOf(first.response)
-      if (first.response.statusCode === 206 && version === undefined) {
-        // without a version, pieces of two different files could not be told apart
-        first.end()
-        const whole = await ask(url, options, { signal })
-        return receiveWhole(whole, { maxBytes, write })
+    async fetch(address, receiver) {
+      try {
+        return { bytes: await fetchPieces(readAddress(address, options), options, receiver) }
+      } catch (error) {
+        if (error instanceof ForeignFileError) return { failure: error.code }
+        throw error
       }
-      if (first.response.statusCode !== 206) return receiveWhole(first, { maxBytes, write })
-      let { to, total } = await receivePiece(first, { from: 0, total: undefined, maxBytes, write })
-      while (to < total) {
-        const next = await ask(url, options, { signal, range: { from: to, if: version } })
-        if (next.response.statusCode !== 206 || versionOf(next.response) !== version) {
-          next.end()
-          throw new ForeignFileError('changed_meanwhile')
-        }
-        ;({ to, total } = await receivePiece(next, { from: to, total, maxBytes, write }))
-      }
-      return total
     }
   }
+}
+
+interface Receiver {
+  maxBytes: number
+  signal: AbortSignal
+  write: (bytes: Uint8Array, total: number | undefined) => Promise<void>
+}
+
+type Destination = Omit<Receiver, 'signal'>
+
+async function fetchPieces(url: URL, options: Options, receiver: Receiver): Promise<number> {
+  const { signal } = receiver
+  const first = await ask(url, options, { signal, range: { from: 0, if: undefined } })
+  const version = versionOf(first.response)
+  if (first.response.statusCode === 206 && version === undefined) {
+    // without a version, pieces of two different files could not be told apart
+    first.end()
+    return receiveWhole(await ask(url, options, { signal }), receiver)
+  }
+  if (first.response.statusCode !== 206) return receiveWhole(first, receiver)
+  let { to, total } = await receivePiece(first, { ...receiver, from: 0, total: undefined })
+  while (to < total) {
+    const next = await ask(url, options, { signal, range: { from: to, if: version } })
+    if (next.response.statusCode !== 206 || versionOf(next.response) !== version) {
+      next.end()
+      throw new ForeignFileError('changed_meanwhile')
+    }
+    ;({ to, total } = await receivePiece(next, { ...receiver, from: to, total }))
+  }
+  return total
 }
 
 function readAddress(text: string, { allowsLoopback }: Options): URL {
@@ -95,6 +102,7 @@ async function ask(
   { signal, range }: { signal: AbortSignal; range?: { from: number; if: string | undefined } }
 ): Promise<Answer> {
   const isRefused = refusal(options)
+  const { pieceMs = usualPieceMs } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
   // Node connects to an address without a look-up
   if (isIP(host) !== 0 && isRefused(host)) throw new ForeignFileError('address_refused')
@@ -146,12 +154,7 @@ async function ask(
   }
 }
 
-interface Receiver {
-  maxBytes: number
-  write: (bytes: Uint8Array) => Promise<void>
-}
-
-async function receiveWhole(answer: Answer, { maxBytes, write }: Receiver): Promise<number> {
+async function receiveWhole(answer: Answer, { maxBytes, write }: Destination): Promise<number> {
   const { response, end } = answer
   try {
     if (response.statusCode === 416) throw new ForeignFileError('file_empty')
@@ -159,7 +162,7 @@ async function receiveWhole(answer: Answer, { maxBytes, write }: Receiver): Prom
     const announced = lengthOf(response)
     if (announced !== undefined && announced > maxBytes)
       throw new ForeignFileError('file_too_large')
-    const bytes = await receive(answer, { maxBytes, write })
+    const bytes = await receive(answer, { maxBytes, total: announced, write })
     if (bytes === 0) throw new ForeignFileError('file_empty')
     return bytes
   } finally {
@@ -169,7 +172,7 @@ async function receiveWhole(answer: Answer, { maxBytes, write }: Receiver): Prom
 
 async function receivePiece(
   answer: Answer,
-  { from, total, maxBytes, write }: Receiver & { from: number; total: number | undefined }
+  { from, total, maxBytes, write }: Destination & { from: number; total: number | undefined }
 ): Promise<{ to: number; total: number }> {
   const { response, end } = answer
   try {
@@ -182,13 +185,15 @@ async function receivePiece(
     }
     if (total !== undefined && size !== total) throw new ForeignFileError('changed_meanwhile')
     if (size > maxBytes) throw new ForeignFileError('file_too_large')
-    const expected = last + 1 - from
-    if (first !== from || last >= size || expected < 1 || expected > pieceBytes) {
+    // exactly what was asked for: with pieces of one byte, a server could take for ever
+    const to = Math.min(from + pieceBytes, size)
+    if (first !== from || last + 1 !== to || to === from) {
       throw new ForeignFileError('address_answer')
     }
-    const bytes = await receive(answer, { maxBytes: expected, write }, 'address_answer')
-    if (bytes !== expected) throw new ForeignFileError('address_answer')
-    return { to: last + 1, total: size }
+    const place = { maxBytes: to - from, total: size, write }
+    const bytes = await receive(answer, place, 'address_answer')
+    if (bytes !== to - from) throw new ForeignFileError('address_answer')
+    return { to, total: size }
   } finally {
     end()
   }
@@ -196,8 +201,8 @@ async function receivePiece(
 
 async function receive(
   { response, signal, renew }: Answer,
-  { maxBytes, write }: Receiver,
-  tooMany: Failure = 'file_too_large'
+  { maxBytes, total, write }: Destination & { total: number | undefined },
+  tooMany: ForeignFileFailure = 'file_too_large'
 ): Promise<number> {
   let bytes = 0
   let renewedAt = 0
@@ -209,7 +214,7 @@ async function receive(
       renewedAt = bytes
       renew()
     }
-    await write(chunk)
+    await write(chunk, total)
   }
   if (announced !== undefined && announced !== bytes) throw new ForeignFileError('address_answer')
   return bytes

@@ -1,6 +1,4 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
-import type { CsvDialectInput } from '../../contract/register-imports.ts'
-import type { RegisterColumn } from '../../contract/registers.ts'
 
 /**
  * The tables as they are after all migrations. Queries return `bigint` columns as numbers. `jsonb`
@@ -219,8 +217,8 @@ export interface Database {
     kind: Generated<string>
     register_id: string
     position: Generated<number>
-    columns: Json<RegisterColumn[]>
-    dialect: Json<CsvDialectInput | null>
+    columns: Json<StoredRegisterColumn[]>
+    dialect: Json<StoredCsvDialect | null>
     number: Generated<number>
     segments: Generated<number[]>
     last_segment: Generated<number>
@@ -242,7 +240,7 @@ export interface Database {
     rows: number
     root: Buffer
     mode: string
-    columns: Json<RegisterColumn[]>
+    columns: Json<StoredRegisterColumn[]>
     added: number
     changed: number
     removed: number
@@ -260,8 +258,8 @@ export interface Database {
     bytes: number | null
     upload_id: string | null
     address: Buffer | null
-    dialect: Json<CsvDialectInput>
-    columns: Json<RegisterColumn[]>
+    dialect: Json<StoredCsvDialect>
+    columns: Json<StoredRegisterColumn[]>
     state: string
     segment: Generated<number | null>
     rows: Generated<number>
@@ -525,6 +523,23 @@ export interface StoredUserImportOptions {
   groups: string[]
   send_invitations: boolean
   locale: 'en' | 'fr' | null
+}
+
+interface StoredRegisterColumn {
+  index: number
+  header: string
+  use: 'fingerprint' | 'reference' | 'check' | 'shown'
+  shown: boolean
+  date?: 'ymd' | 'dmy' | 'mdy' | undefined
+  labels: { en: string; fr: string }
+}
+
+interface StoredCsvDialect {
+  delimiter: string
+  encoding: string
+  newline: '\n' | '\r\n' | '\r' | 'mixed'
+  has_header: boolean
+  first_row: number
 }
 
 type Json<T> = ColumnType<T, string | (null extends T ? null : never), string | null>

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Colors, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
+import type { RegisterImportFailure } from '../../contract/register-imports.ts'
 import type { Db } from '../db/open.ts'
 import type { SuspensionMark } from '../db/schema.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
@@ -18,6 +19,7 @@ export interface Deps {
   mails: MailSender
   /** Undefined without DNS checks. */
   dns: DnsLookup | undefined
+  foreignFiles: ForeignFiles
   clock: () => Date
   /** Cryptographically random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
@@ -237,19 +239,31 @@ export interface DnsLookup {
   readAddresses(name: string): Promise<string[] | undefined>
 }
 
+export type ForeignFileFailure = Extract<
+  RegisterImportFailure,
+  | 'address_refused'
+  | 'address_unreachable'
+  | 'address_answer'
+  | 'changed_meanwhile'
+  | 'file_empty'
+  | 'file_too_large'
+>
+
 export interface ForeignFiles {
   /**
    * Fetches the file at an address that a person entered, and writes it from its start, one piece
-   * after the other. Returns how many bytes it has. Throws `ForeignFileError`.
+   * after the other. Returns how many bytes it has, or why it cannot be fetched. Throws the errors of
+   * `write`, and the reason of the signal.
    */
   fetch(
     address: string,
     options: {
       maxBytes: number
       signal: AbortSignal
-      write: (bytes: Uint8Array) => Promise<void>
+      /** `total` is how many bytes the server announces. */
+      write: (bytes: Uint8Array, total: number | undefined) => Promise<void>
     }
-  ): Promise<number>
+  ): Promise<{ bytes: number } | { failure: ForeignFileFailure }>
 }
 
 export interface MailSender {
@@ -279,7 +293,7 @@ export interface ServiceSignals {
   mails: ServiceSignal
   /** An import is to be checked, run or undone. */
   imports: ServiceSignal
-  /** The file of an import of a register has arrived, or rows are to be erased. */
+  /** The file of an import of a register has arrived or is to be fetched, or rows are to be erased. */
   registers: ServiceSignal
   /** A session has ended or changed, or the person was disabled or deleted. */
   sessions: ServiceSignal<PersonInCompany>

@@ -21,6 +21,7 @@ import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { eraseRowsOfDeletedSources } from '../domain/registers/data-sources.ts'
+import { fetchNextFile } from '../domain/registers/register-fetches.ts'
 import { deleteOldImports } from '../domain/registers/register-imports.ts'
 import { endOldVersions } from '../domain/registers/register-versions.ts'
 import { workOnRegisters } from '../domain/registers/register-work.ts'
@@ -37,6 +38,7 @@ export function serviceJobs(deps: Deps): Job[] {
     endIdleUploadsJob(deps),
     sendMailsJob(deps),
     runImportsJob(deps),
+    fetchRegistersJob(deps),
     workOnRegistersJob(deps),
     deleteExpiredRowsJob(deps),
     announceEndingKeysJob(deps),
@@ -95,6 +97,16 @@ export function runImportsJob(deps: Deps): Job {
     signal: deps.signals.imports,
     workOnNext: (company, { stopping }) =>
       workOnNextImport(deps, company, userImportRowHandlers, stopping)
+  })
+}
+
+/** Most of the time, each waits for another server. */
+export function fetchRegistersJob(deps: Deps): Job {
+  return createSignaledJob(deps, {
+    name: 'fetch-registers',
+    parallel: 16,
+    signal: deps.signals.registers,
+    workOnNext: (company, context) => fetchNextFile(deps, company, context)
   })
 }
 

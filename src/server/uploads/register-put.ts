@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
+import { registerLimits } from '../../contract/kit/limits.ts'
 import { putRegisterImport } from '../../contract/register-imports.ts'
-import { registerLimits } from '../../contract/registers.ts'
 import { parseIdempotencyKey, parseInput, parseQueryFields } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import {

@@ -3,7 +3,7 @@ import { patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { putRegisterImport } from '../../contract/register-imports.ts'
 import { namedCompany } from '../api/kit/administered-company.ts'
-import { admitCaller, bearerToken } from '../api/kit/admission.ts'
+import { admitCaller, bearerToken, permissionsNeededFor } from '../api/kit/admission.ts'
 import type { CallPlace } from '../api/kit/context.ts'
 import { createRefusalNote } from '../api/kit/log-throttle.ts'
 import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
@@ -29,8 +29,9 @@ export interface UploadHandler {
 }
 
 /**
- * `PUT /deposit`, `PUT …/import` of a register and the resumable uploads. Uses Node's request and response instead of Hono's,
- * because only Node's show when a client disconnects, and no file is in memory as a whole.
+ * `PUT /deposit`, `PUT …/import` of a register and the resumable uploads. Uses Node's request and
+ * response instead of Hono's, because only Node's show when a client disconnects, and no file is in
+ * memory as a whole.
  */
 export function createUploadHandler(deps: Deps): UploadHandler {
   const takeSlot = createUploadSlots()
@@ -54,7 +55,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     const token = bearerToken(request.headers.authorization)
     const person = await admitCaller(deps, tenant, route, token, { address })
     if (!response.closed) {
-      const stop = deps.callers.watch({ person, host, permissions: [] }, () => response.destroy())
+      const permissions = permissionsNeededFor(route, person)
+      const stop = deps.callers.watch({ person, host, permissions }, () => response.destroy())
       response.once('close', stop)
     }
     // an operator may bring the file of a register of another company

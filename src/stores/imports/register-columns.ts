@@ -1,4 +1,5 @@
-import { type DateOrder, type RegisterColumn, registerLimits } from '../../contract/registers.ts'
+import { registerLimits } from '../../contract/kit/limits.ts'
+import type { DateOrder, RegisterColumn } from '../../contract/registers.ts'
 import { normalizeHeading } from '../../core/csv/columns.ts'
 
 /** `ask`: dates whose order of day and month the cells do not show. */

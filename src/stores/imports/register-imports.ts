@@ -1,12 +1,12 @@
 import type { DataSource } from '../../contract/data-sources.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
+import { registerLimits } from '../../contract/kit/limits.ts'
 import type {
   RefusedRow,
   RegisterImport,
   RegisterImportMode,
   RegisterImportState
 } from '../../contract/register-imports.ts'
-import { registerLimits } from '../../contract/registers.ts'
 import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { callAdminApi, companyIdOfPage } from '../admin/admin-api.ts'
 import { isUnknownOrInvalidIdError } from '../admin/companies.ts'

@@ -268,6 +268,44 @@ describe('misses by reference', () => {
     }
   )
 
+  test.each(['D-0001', 'D-4711'])(
+    'of %s are twenty, exactly, for networks that have missed before',
+    async reference => {
+      const networks = Array.from({ length: 30 }, (_, at) => `203.0.113.${at}`)
+      for (const [at, address] of networks.entries()) await miss({ reference: `B-${at}` }, address)
+      const answers = await Promise.allSettled(
+        networks.map(address => miss({ reference }, address))
+      )
+      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    }
+  )
+
+  test('are counted for a signed-in person, and not for the network', async () => {
+    const [bea, eve] = [await app.signUp(), await app.signUp()]
+    const ask = (person: TestPerson, more: object, address: string) =>
+      person.call(verify, { items: [asked(more)] }, { address })
+    const wrong = { fields: ['Wrong', '1815-12-10'] }
+    for (let at = 0; at < 10; at++) {
+      await ask(bea, { ...wrong, reference: `P-${at}` }, `198.51.100.${at}`)
+    }
+    await expect(ask(bea, {}, '198.51.100.99')).rejects.toMatchObject({
+      ...limited,
+      figures: { used: 10, limit: 10 }
+    })
+    // others in the same networks
+    await expect(ask(eve, {}, '198.51.100.1')).resolves.toBeDefined()
+    await expect(stranger([asked()], '198.51.100.1')).resolves.toBeDefined()
+
+    app.wait(61)
+    for (let at = 0; at < 20; at++) await miss({}, `192.0.2.${at}`)
+    await expect(ask(bea, {}, '203.0.113.9')).rejects.toMatchObject({
+      ...limited,
+      figures: { used: 20, limit: 20 }
+    })
+    const { items } = await ask(eve, {}, '192.0.2.1')
+    expect(items[0]?.verdict).toBe('known_to_register')
+  })
+
   test('are not told apart from hits by a refusal', async () => {
     for (let at = 0; at < 10; at++) await miss({ reference: `R-${at}` })
     const refusals = await Promise.all(

@@ -1,130 +1,25 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDataSource, getDataSource } from '../../../src/contract/data-sources.ts'
+import { afterAll, expect, test } from 'vitest'
+import { listAuditEntries } from '../../../src/contract/audit.ts'
+import { getDataSource, listRegisterVersions } from '../../../src/contract/data-sources.ts'
 import {
-  createRegisterImport,
   deleteRegisterImport,
   getRegisterImport,
   listRefusedRows,
-  listRegisterImports,
-  type RegisterImport,
-  runRegisterImport,
-  undoRegisterImport
+  listRegisterImports
 } from '../../../src/contract/register-imports.ts'
-import type { RegisterColumn } from '../../../src/contract/registers.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
-import { openRow } from '../../../src/server/domain/registers/register-rows.ts'
 import { countRegisterRows } from '../../../src/server/domain/registers/register-versions.ts'
 import { workOnRegisters } from '../../../src/server/domain/registers/register-work.ts'
 import { deleteExpiredRowsJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
-import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
-import { makeAdmins } from '../../helpers/matrix.ts'
-import { diplomaColumns, fileColumns } from '../../helpers/registers.ts'
+import { makeRegisterStage, tablesWith } from '../../helpers/register-imports.ts'
+import { csvDialect, diplomaColumns, fileColumns } from '../../helpers/registers.ts'
 
-const dialect = {
-  delimiter: ',',
-  encoding: 'utf-8',
-  newline: '\n',
-  has_header: true,
-  first_row: 1
-} as const
-
-let app: TestApp
-let ada: TestPerson
-beforeAll(async () => {
-  app = await makeApp({ runsImports: true, sendsMails: false })
-  ada = await app.signUp()
-  await makeAdmins(app.owner)
-})
-afterAll(() => app[Symbol.asyncDispose]())
-
-async function makeSource(): Promise<string> {
-  return (await ada.call(createDataSource, { name: `Register ${randomUUID()}` })).id
-}
-
-interface Options {
-  mode?: RegisterImport['mode']
-  columns?: RegisterColumn[]
-  encoding?: string
-}
-
-async function begin(source: string, file: string | Uint8Array, options: Options = {}) {
-  const { mode = 'replace', columns = diplomaColumns, encoding = 'utf-8' } = options
-  const bytes = Buffer.from(file)
-  const made = await ada.call(createRegisterImport, {
-    ...{ id: source, mode, file_name: 'diplomas.csv', bytes: bytes.length },
-    ...{ dialect: { ...dialect, encoding }, columns }
-  })
-  return { id: source, importId: made.import.id, upload: made.upload ?? '', bytes }
-}
-
-async function check(source: string, file: string | Uint8Array, options: Options = {}) {
-  const { upload, bytes, ...ids } = await begin(source, file, options)
-  expect((await app.patch(ada, upload, bytes)).status).toBe(204)
-  return settled(ids)
-}
-
-async function settled(ids: { id: string; importId: string }): Promise<RegisterImport> {
-  for (let tries = 0; tries < 3000; tries++) {
-    const found = await ada.call(getRegisterImport, ids)
-    if (found.state !== 'reading') return found
-    await sleep(10)
-  }
-  throw new Error(`import ${ids.importId} is still read`)
-}
-
-async function run({ id, data_source }: RegisterImport, skip_refused = false) {
-  return ada.call(runRegisterImport, { id: data_source, importId: id, skip_refused })
-}
-
-async function undo({ id, data_source }: RegisterImport) {
-  return ada.call(undoRegisterImport, { id: data_source, importId: id })
-}
-
-/** The rows of the current version: reference and degree. */
-async function rowsOf(source: string): Promise<string[]> {
-  const keys = await app.deps.companyKeys.open(ada.company)
-  const { rows } = await app.owner.query(
-    `select r.segment, r.tag, r.sealed from register_row r join data_source s
-         on s.company_id = r.company_id and s.id = r.source_id
-      where s.id = $1 and r.segment = any (s.segments)`,
-    [source]
-  )
-  const place = { company_id: ada.company, source_id: source }
-  return rows
-    .map(({ segment, ...row }) => openRow(keys, { ...place, segment }, row).cells)
-    .map(({ number, degree }) => `${number} ${degree}`)
-    .toSorted()
-}
-
-async function storedRows(source: string): Promise<number> {
-  const { rows } = await app.owner.query(
-    'select count(*)::int as count from register_row where source_id = $1',
-    [source]
-  )
-  return rows[0].count
-}
-
-async function staged(): Promise<number> {
-  const { rows } = await app.owner.query(
-    `select count(*)::int as count from upload where purpose = 'register' and state <> 'settled'`
-  )
-  return rows[0].count
-}
-
-// sessions end in the meantime
-async function passHours(hours: number): Promise<void> {
-  app.wait(hours * 3_600)
-  const { call } = ada
-  const token = await app.signIn(ada)
-  ada = {
-    ...ada,
-    token,
-    call: (endpoint, input, options) => call(endpoint, input, { token, ...options })
-  }
-}
+const stage = await makeRegisterStage()
+const { app, ada, makeSource, begin, check, settled, run, undo } = stage
+const { rowsOf, storedRows, staged, passHours } = stage
+afterAll(() => stage[Symbol.asyncDispose]())
 
 const header = 'number,name,born,degree\n'
 const first = `${header}D-1,Vale,2001-02-03,Physics\nD-7,Noor,2000-01-01,Law\n`
@@ -292,13 +187,13 @@ test.each([
 test('old letters are read, and a mark decides', async () => {
   const source = await makeSource()
   const old = Buffer.from(`${header}D-1,Vale,2001-02-03,Été\n`, 'latin1')
-  await run(await check(source, old, { encoding: 'windows-1252' }))
+  await run(await check(source, old, { dialect: { encoding: 'windows-1252' } }))
   expect(await rowsOf(source)).toEqual(['D-1 Été'])
   const wide = Buffer.from(`\uFEFF${header}D-1,Vale,2001-02-03,Été\n`, 'utf16le')
   expect((await check(source, wide)).counts).toMatchObject({ unchanged: 1 })
   const wrong = await check(source, old)
   expect(wrong.counts).toMatchObject({ refused: 1, removed: 1 })
-  expect((await check(source, header, { encoding: 'klingon' })).failure).toEqual({
+  expect((await check(source, header, { dialect: { encoding: 'klingon' } })).failure).toEqual({
     code: 'encoding_unknown'
   })
 })
@@ -355,23 +250,17 @@ test('rows of old versions are erased after 30 days, and imports are forgotten',
 
 // G-08
 test('nothing of a row is in the clear, and its upload is charged to nobody', async () => {
+  const [key, name, print, shown, refused] = Array.from({ length: 5 }, () => randomUUID())
+  const born = '1987-06-05'
   const source = await makeSource()
-  const secret = randomUUID()
-  const found = await check(
-    source,
-    `${header}${secret},n${secret},2001-02-03,s${secret}\n,${secret},,\n`
-  )
-  await run(found, true)
-  const { rows: tables } = await app.owner.query(
-    `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
-  )
-  for (const { relname } of tables) {
-    const { rows } = await app.owner.query(
-      `select 1 from "${relname}" as t where t::text like $1 or t::text like $2 limit 1`,
-      [`%${secret}%`, `%${Buffer.from(secret).toString('hex')}%`]
-    )
-    expect({ relname, rows }).toEqual({ relname, rows: [] })
-  }
+  const file = `${header}${key},${name},${born},${shown}\n,${refused},${born},x\n`
+  await run(await check(source, file), true)
+  const digest = createHash('sha256').update(String(print)).digest()
+  const prints = `title,sha256\nT${shown},${digest.toString('hex')}\n`
+  await run(await check(await makeSource(), prints, { columns: fileColumns }))
+  const secrets = [key, name, shown, refused, print, born].map(String)
+  expect(await tablesWith(app.owner, [...secrets, digest, digest.toString('hex')])).toEqual([])
+  expect(await tablesWith(app.owner, ['diplomas.csv'])).toContain('register_import')
   const { rows } = await app.owner.query('select count(*)::int as count from request')
   expect(rows[0].count).toBe(0)
 })
@@ -394,23 +283,78 @@ test('processes that race read a file once', async () => {
 })
 
 test('a key of the company imports, and an operator for another company', async () => {
-  const source = await makeSource()
   const { key } = await makeApiKey(app, ada, { isCompanys: true, scopes: ['registers'] })
-  const call = (path: string, method: string, body?: object, headers = {}) =>
-    app.request('api.acme.localhost', {
-      path,
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      ...(body ? { body: Buffer.from(JSON.stringify(body)) } : {})
+  const operator = await app.signUp('beta.localhost')
+  await app.owner.query(`update "user" set permissions = '{admin,operator}' where id = $1`, [
+    operator.id
+  ])
+  const importAs = async (host: string, token: string, headers = {}) => {
+    const authorization = `Bearer ${token}`
+    const ask = (method: string, path: string, body?: Uint8Array, more = {}) =>
+      app.request(`api.${host}`, {
+        ...{ method, path, body: body ?? new Uint8Array() },
+        headers: {
+          authorization,
+          ...{ 'content-length': String(body?.length ?? 0), ...headers, ...more }
+        }
+      })
+    const source = await makeSource()
+    const json = { 'content-type': 'application/json' }
+    const created = await ask(
+      'POST',
+      `/data_source/${source}/import`,
+      Buffer.from(
+        JSON.stringify({
+          ...{ mode: 'replace', file_name: 'a.csv', bytes: first.length },
+          ...{ dialect: csvDialect, columns: diplomaColumns }
+        })
+      ),
+      json
+    )
+    if (created.status !== 201) return created.status
+    const made = JSON.parse(created.body.toString())
+    const sent = await ask('PATCH', made.upload, Buffer.from(first), {
+      ...{ 'tus-resumable': '1.0.0', 'upload-offset': '0' },
+      'content-type': 'application/offset+octet-stream'
     })
-  const created = await call(`/data_source/${source}/import`, 'POST', {
-    ...{ mode: 'replace', file_name: 'a.csv', bytes: first.length, dialect },
-    columns: diplomaColumns
-  })
-  expect(created.status).toBe(201)
-  const { upload } = JSON.parse(created.body.toString())
-  const sent = await app.patch({ ...ada, token: key }, upload, Buffer.from(first))
-  expect(sent.status).toBe(204)
+    expect(sent.status).toBe(204)
+    const ids = { id: source, importId: made.import.id }
+    expect((await settled(ids)).state).toBe('checked')
+    const path = `/data_source/${source}/import/${made.import.id}/run`
+    const ran = await ask('POST', path, Buffer.from('{"skip_refused":false}'), json)
+    expect(ran.status).toBe(202)
+    expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-7 Law'])
+    // the columns are known by now
+    const next = Buffer.from(`${header}D-2,Roux,1998-05-05,Art\n`)
+    const put = await ask('PUT', `/data_source/${source}/import?mode=replace&run=true`, next, {
+      'idempotency-key': randomUUID()
+    })
+    expect(put.status).toBe(202)
+    await expect.poll(() => rowsOf(source), { timeout: 20_000 }).toEqual(['D-2 Art'])
+    return source
+  }
+  await importAs('acme.localhost', key)
+  const company = { company: ada.company }
+  const source = await importAs('beta.localhost', operator.token, company)
+  // people of the company see that it was none of them, and both companies have it in their logs
+  const [version] = await ada.call(listRegisterVersions, { id: String(source) })
+  expect(version).toMatchObject({ number: 2, created_by: null })
+  for (const [id, by] of [
+    [ada.company, ada],
+    [operator.company, operator]
+  ] as const) {
+    const entries = await by.call(listAuditEntries, { id, target: String(source) })
+    expect(entries.map(({ action }) => action)).toEqual([
+      ...['data_source.import', 'data_source.upload', 'data_source.import', 'data_source.upload'],
+      ...(by === ada ? ['data_source.create'] : [])
+    ])
+  }
+  // nobody else, and no operator without naming the company
+  expect(await importAs('beta.localhost', operator.token)).toBe(404)
+  const other = await app.signUp('beta.localhost')
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [other.id])
+  expect(await importAs('beta.localhost', other.token, company)).toBe(404)
+  expect(await importAs('beta.localhost', other.token)).toBe(404)
 })
 
 test('the body of one call is imported, checked and run, and the same call again does nothing', async () => {

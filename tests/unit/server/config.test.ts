@@ -48,6 +48,16 @@ test('wants two ports', () => {
   expect(() => readConfig({ PORT: '4322' })).toThrow(/both 4322/)
 })
 
+test('reaches registers on this machine in tests alone', () => {
+  const REGISTERS_ON_LOOPBACK = 'true'
+  const PUBLIC_URL = 'https://docs.acme.fr'
+  expect(readConfig({}).registersOnLoopback).toBe(false)
+  expect(readConfig({ REGISTERS_ON_LOOPBACK }).registersOnLoopback).toBe(true)
+  expect(() => readConfig({ REGISTERS_ON_LOOPBACK, PUBLIC_URL })).toThrow(/do not set it/)
+  const ofDeveloper = readConfig({ REGISTERS_ON_LOOPBACK, PUBLIC_URL, DEV: 'true' })
+  expect(ofDeveloper.registersOnLoopback).toBe(true)
+})
+
 test('makes the data folder absolute', () => {
   expect(isAbsolute(readConfig({ DATA_DIR: 'here' }).dataDir)).toBe(true)
 })

@@ -48,6 +48,15 @@ export async function admitCaller(
   return person
 }
 
+/** Whoever loses one of these permissions while the call is under way loses the call. */
+export function permissionsNeededFor(
+  { access }: AccessRules,
+  { key, permissions }: AuthenticatedCaller
+): readonly string[] {
+  if (key && access === 'admin') return ['admin']
+  return access === 'user' ? [] : permissions
+}
+
 function requireScope({ key }: AuthenticatedCaller, { scopes }: AccessRules): void {
   if (!key) return
   if (!scopes) throw new AppError('person_required', 'Keys for programs may not make this call')

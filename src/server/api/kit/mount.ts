@@ -20,6 +20,7 @@ import {
   parseIdempotencyKey,
   parseInput,
   parseQueryFields,
+  permissionsNeededFor,
   refuseSuspendedCompany,
   requirePasswordConfirmation
 } from './admission.ts'
@@ -171,9 +172,7 @@ async function admit(
       place: c.get('place')
     })
     c.set('person', person)
-    const isOfKey = person.key !== undefined && route.access === 'admin'
-    if (isOfKey) c.set('neededPermissions', ['admin'])
-    else if (route.access !== 'user') c.set('neededPermissions', person.permissions)
+    c.set('neededPermissions', permissionsNeededFor(route, person))
     await checkAndSetAdministeredCompany(c, route, person)
     requirePasswordConfirmation(person, route)
   }

@@ -65,7 +65,8 @@ create table register_import (
   file_name text not null,
   bytes bigint,
   upload_id text,
-  -- the address of the file, which may carry a token; sealed with the company's key
+  -- the address of a file that is still to be fetched, which may carry a token; sealed with the
+  -- company's key
   address bytea,
   dialect jsonb not null,
   columns jsonb not null,
@@ -74,9 +75,9 @@ create table register_import (
   ),
   -- the segment for its rows, taken when reading begins
   segment integer,
-  -- rows that were read, and bytes of the file or parts of the comparison that are done
+  -- rows that were read, and hundredths of the fetch, bytes of the file or parts of the comparison
   rows integer not null default 0,
-  step text check (step in ('reading', 'comparing')),
+  step text check (step in ('fetching', 'reading', 'comparing')),
   progress bigint not null default 0,
   counts jsonb,
   warnings text[] not null default '{}',

@@ -15,7 +15,8 @@ import {
 import { formatDigest, formatTimestamp } from '../../../core/evidence/formats.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
+import { companyKeyVersion } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { encryptOpenings } from '../evidence/sealed-openings.ts'
 import { finishWithLogs, type NewLeaf, type RequestStateToRecord } from '../finish-with-logs.ts'
 

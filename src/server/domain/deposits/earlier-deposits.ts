@@ -4,7 +4,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { readRequestsById } from '../history/requests.ts'
 import { encryptDigest } from './upload-digests.ts'
 

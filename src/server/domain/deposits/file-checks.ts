@@ -3,7 +3,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { deleteFilesIfUnreferenced } from './kept-files.ts'
 
 // a younger file without upload and deposit may belong to a transaction that has not committed yet

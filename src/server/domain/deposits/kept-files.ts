@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, FileDigest, StagedFileId } from '../deps.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { decryptDigest } from './upload-digests.ts'
 
 export interface KeptPlace {

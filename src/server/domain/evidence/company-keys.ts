@@ -1,5 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { createHashInputPrefix } from '../../../core/evidence/formats.ts'
+import { createSecretKey } from 'node:crypto'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type {
@@ -66,23 +65,6 @@ async function readCompanyKeys(tx: Tx, keys: InstallationKeys): Promise<CompanyS
     return createSecretKey(keys.open(row.sealed, aadOf(company_id, kind)))
   }
   return { lookup: unseal('lookup'), data: unseal('data') }
-}
-
-/**
- * Returns the tag of a fingerprint: 32 bytes. `lookup` is the company's key for it, and `kind` says
- * what the tag finds, a deposit (`sha256`) or a stored file (`blob`).
- */
-export function keyedHashOf(
-  lookup: KeyObject,
-  kind: 'sha256' | 'blob',
-  digest: Uint8Array
-): Buffer {
-  if (digest.length !== 32) throw new Error('tag: a fingerprint has 32 bytes')
-  const hmac = createHmac('sha256', lookup)
-  return hmac
-    .update(createHashInputPrefix(`tag/${kind}`))
-    .update(digest)
-    .digest()
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {

@@ -21,6 +21,7 @@ import { newId, newRandomId } from '../ids.ts'
 import { requireRoom } from '../limits/bounds.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
+import { settleUploadsOfSource } from './register-uploads.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -122,10 +123,10 @@ export async function updateDataSource(
 
 /** Its rows are no longer found from then on; `eraseRowsOfDeletedSources` erases them. */
 export async function deleteDataSource(
-  deps: AuditDeps,
+  deps: AuditDeps & Pick<Deps, 'blobs'>,
   { company_id, by, id, version }: AdminCall & ExpectedVersion & { id: string }
 ): Promise<void> {
-  await inCompany(deps.db, company_id, async tx => {
+  const staged = await inCompany(deps.db, company_id, async tx => {
     // no category names it from here on
     const before = await selectById(tx, 'data_source', id)
       .select(['version', 'name', 'position', 'columns'])
@@ -139,6 +140,7 @@ export async function deleteDataSource(
     if (categories > 0) {
       throw new AppError('in_use', 'Categories name the data source', { uses: { categories } })
     }
+    const files = await settleUploadsOfSource(tx, id)
     await deleteById(tx, 'data_source', id).execute()
     addAuditEntry(tx, deps, {
       by,
@@ -147,7 +149,9 @@ export async function deleteDataSource(
       before: auditedFieldsOf(before),
       after: missingVersionNote(version)
     })
+    return files
   })
+  for (const file of staged) await deps.blobs.discardStaged(file)
 }
 
 export async function listRegisterVersions(

@@ -1,16 +1,17 @@
-import { createCipheriv, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import type {
   CsvDialectInput,
   RegisterImport,
   RegisterImportFailure,
   RegisterRowReason
 } from '../../../contract/register-imports.ts'
-import { type RegisterColumn, registerLimits } from '../../../contract/registers.ts'
+import type { RegisterColumn } from '../../../contract/registers.ts'
 import { type CsvDialect, maxColumns } from '../../../core/csv/dialect.ts'
 import { detectFileType, type Encoding, encodings } from '../../../core/csv/encodings.ts'
 import { isBlankRow, type RowBatch, readRows } from '../../../core/csv/rows.ts'
 import { splitSearchIntoWords } from '../../../core/text/search-words.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { readDate } from './register-dates.ts'
 import {
   cellNamesOf,
@@ -20,6 +21,7 @@ import {
   sealRow,
   tagOfReference
 } from './register-rows.ts'
+import { sealFaultCells } from './register-seals.ts'
 
 /** The file of an import, and the segment into which its rows go. */
 export interface RegisterFile {
@@ -136,9 +138,11 @@ function failed(code: RegisterImportFailure, row?: number): FileEnd {
 }
 
 function failureOf({ unclosed, wide, endless }: RowBatch, first: number): FileEnd['failure'] {
-  if (unclosed !== undefined) return { code: 'quote_unclosed', row: unclosed - first }
-  if (wide !== undefined) return { code: 'too_many_columns', row: Math.max(wide - first, 0) }
-  if (endless !== undefined) return { code: 'row_too_long', row: Math.max(endless - first, 0) }
+  // 0 for the header, and for what stands above it
+  const rowOf = (inFile: number) => Math.max(inFile - first, 0)
+  if (unclosed !== undefined) return { code: 'quote_unclosed', row: rowOf(unclosed) }
+  if (wide !== undefined) return { code: 'too_many_columns', row: rowOf(wide) }
+  if (endless !== undefined) return { code: 'row_too_long', row: rowOf(endless) }
   return undefined
 }
 
@@ -241,30 +245,6 @@ function readCell(
   if (!date) return { value }
   const day = readDate(value, date)
   return day ? { value: day } : { value, reason: 'date_format' }
-}
-
-interface FaultPlace {
-  company_id: string
-  import_id: string
-  row: number
-}
-
-/** The cells of the columns of the import, in their order. */
-export function sealFaultCells(
-  { data }: { data: KeyObject },
-  place: FaultPlace,
-  cells: readonly string[],
-  random: (length: number) => Uint8Array
-): Uint8Array<ArrayBuffer> {
-  const nonce = random(12)
-  const cipher = createCipheriv('aes-256-gcm', data, nonce)
-  cipher.setAAD(faultAad(place))
-  const sealed = [nonce, cipher.update(JSON.stringify(cells)), cipher.final(), cipher.getAuthTag()]
-  return new Uint8Array(Buffer.concat(sealed))
-}
-
-export function faultAad({ company_id, import_id, row }: FaultPlace): Buffer {
-  return Buffer.from(`vidimus/register-fault/v1|${company_id}|${import_id}|${row}`)
 }
 
 type Sealed = ReturnType<ReturnType<typeof createRowSealer>['seal']>

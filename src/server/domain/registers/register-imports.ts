@@ -1,7 +1,7 @@
-import { createDecipheriv } from 'node:crypto'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type * as z from 'zod/mini'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import type * as endpoints from '../../../contract/register-imports.ts'
 import {
   type RefusedRow,
@@ -9,7 +9,7 @@ import {
   RegisterImportFailure,
   RegisterImportState
 } from '../../../contract/register-imports.ts'
-import { type RegisterColumn, registerLimits } from '../../../contract/registers.ts'
+import type { RegisterColumn } from '../../../contract/registers.ts'
 import {
   countRows,
   deleteById,
@@ -23,12 +23,12 @@ import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import { exportCsv } from '../csv-export.ts'
-import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { faultAad } from './register-file.ts'
+import { openFaultCells, sealAddress } from './register-seals.ts'
 import { settleUpload } from './register-uploads.ts'
 import { isUndoable, runImport, undoImport } from './register-versions.ts'
 
@@ -38,61 +38,82 @@ export interface NewRegisterImport extends AdminCall {
   /** Of the register. */
   id: string
   mode: RegisterImport['mode']
-  file_name: string
-  bytes: number
-  dialect: z.output<typeof endpoints.CsvDialectInput>
-  columns: RegisterColumn[]
+  file_name?: string | undefined
+  /** How long the file is that will arrive, or its address. */
+  file: { bytes: number } | { url: string }
+  /** By default those of the last import that ran. */
+  dialect?: z.output<typeof endpoints.CsvDialectInput> | undefined
+  columns?: RegisterColumn[] | undefined
   run?: { skip_refused: boolean } | undefined
 }
 
 type Creation = z.output<typeof endpoints.createRegisterImport.input> &
   AdminCall & { actor: string; idempotencyKey: string | undefined }
 
+type CreationDeps = Pick<Deps, 'companyKeys' | 'clock' | 'random' | 'signals'>
+
 export async function createRegisterImport(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  deps: CreationDeps & Pick<Deps, 'db' | 'keys'>,
   { company_id, by, actor, idempotencyKey: key, bytes, url, ...input }: Creation
 ): Promise<{ body: { import: RegisterImport; upload: string | null }; replayed: boolean }> {
-  if (url !== undefined) {
-    throw new AppError('invalid_input', 'Files are not yet fetched from addresses', {
-      fields: { url: { rule: 'unknown' } }
-    })
-  }
-  if (bytes === undefined) {
-    throw new AppError('invalid_input', 'The length of the file is needed', {
-      fields: { bytes: { rule: 'required' } }
-    })
-  }
+  const file = requireFile({ bytes, url })
   const route = 'POST /data_source/import'
   return inCompany(deps.db, company_id, tx =>
-    runOnce(tx, deps, { actor, route, key, input: { ...input, bytes } }, async () => {
-      const made = await insertImport(tx, deps, { ...input, bytes, company_id, by })
-      return { import: await readImport(tx, made.id), upload: `/uploads/${made.upload_id}` }
+    runOnce(tx, deps, { actor, route, key, input: { ...input, file } }, async () => {
+      const made = await insertImport(tx, deps, { ...input, file, company_id, by })
+      const upload = 'url' in file ? null : `/uploads/${made.upload_id}`
+      return { import: await readImport(tx, made.id), upload }
     })
   )
 }
 
-/** Also opens the upload of its file. */
+function requireFile({ bytes, url }: Pick<Creation, 'bytes' | 'url'>): NewRegisterImport['file'] {
+  if (bytes !== undefined && url === undefined) return { bytes }
+  if (bytes === undefined && url !== undefined) return { url }
+  throw new AppError('invalid_input', 'Either the length of the file is needed, or its address', {
+    fields: { bytes: { rule: bytes === undefined ? 'required' : 'unknown' } }
+  })
+}
+
+/** Also opens the upload of its file. A file that is fetched has one to which no bytes can be sent. */
 export async function insertImport(
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  { id: source_id, by, bytes, run, ...file }: NewRegisterImport
+  deps: CreationDeps,
+  { id: source_id, company_id, by, mode, file, run, ...given }: NewRegisterImport
 ): Promise<{ id: string; upload_id: string }> {
   await lockCompanyRow(tx)
   const source = await selectById(tx, 'data_source', source_id)
-    .select(['name', 'number', 'columns'])
+    .select(['name', 'number', 'columns', 'dialect'])
     .executeTakeFirst()
   if (!source) throw noRegister()
-  if (file.mode === 'append' && source.number > 0) requireSameCells(source.columns, file.columns)
-  await requireRoomForFile(tx, bytes)
+  const { dialect = source.dialect, columns = source.columns } = given
+  if (!dialect || columns.length === 0) {
+    throw new AppError('import_state', 'A first import must say what the columns are')
+  }
+  if (mode === 'append' && source.number > 0) requireSameCells(source.columns, columns)
+  await requireRoomForFile(tx, file)
   const [id, upload_id, now] = [newId(deps), newRandomId(deps), deps.clock()]
-  const { company_id, mode, file_name } = file
+  const file_name = given.file_name ?? `${mode}.csv`
+  const bytes = 'bytes' in file ? file.bytes : null
+  const fetched =
+    'url' in file
+      ? {
+          state: 'reading',
+          requested_at: now,
+          address: sealAddress(
+            await deps.companyKeys.read(tx),
+            { company_id, id },
+            file.url,
+            deps.random
+          )
+        }
+      : { state: 'uploading' }
   await tx
     .insertInto('register_import')
     .values({
-      ...{ company_id, id, source_id, mode, file_name, bytes, upload_id },
-      dialect: JSON.stringify(file.dialect),
-      columns: JSON.stringify(file.columns),
-      state: 'uploading',
+      ...{ company_id, id, source_id, mode, file_name, bytes, upload_id, ...fetched },
+      dialect: JSON.stringify(dialect),
+      columns: JSON.stringify(columns),
       run_when_checked: run !== undefined,
       skip_refused: run?.skip_refused ?? false,
       created_at: now,
@@ -105,13 +126,10 @@ export async function insertImport(
     .insertInto('upload')
     .values({
       ...{ company_id, id: upload_id, purpose: 'register', import_id: id, user_id: by.id },
-      ...{
-        size: bytes,
-        name: file_name,
-        media_type: 'text/csv',
-        state: 'uploading',
-        transform: null
-      },
+      ...{ name: file_name, media_type: 'text/csv', transform: null },
+      // until it has been fetched, the most that it may have
+      size: bytes ?? registerLimits.bytes,
+      state: 'url' in file ? 'received' : 'uploading',
       ...{ created_at: now, active_at: now }
     })
     .execute()
@@ -119,8 +137,9 @@ export async function insertImport(
     by,
     action: 'data_source.upload',
     target: source_id,
-    after: { name: source.name, file: file_name, mode, bytes }
+    after: { name: source.name, file: file_name, mode, ...(bytes !== null && { bytes }) }
   })
+  if ('url' in file) tx.afterCommit(() => deps.signals.registers.send(tx.companyId))
   return { id, upload_id }
 }
 
@@ -137,18 +156,24 @@ function requireSameCells(
   })
 }
 
-async function requireRoomForFile(tx: Tx, bytes: number): Promise<void> {
+async function requireRoomForFile(tx: Tx, file: NewRegisterImport['file']): Promise<void> {
   const open = selectInCompany(tx, 'register_import').where('state', 'in', openStates)
   const used = await countRows(open)
   requireWithin({ code: 'too_many_imports', used, limit: registerLimits.openImports })
-  const { staged } = await selectInCompany(tx, 'register_import')
+  const { bytes, fetches } = await selectInCompany(tx, 'register_import')
     .where('state', 'in', ['uploading', 'reading'])
-    .select(({ fn }) => fn.coalesce(fn.sum<number>('bytes'), sql<number>`0`).as('staged'))
+    .select(({ fn }) => [
+      fn.coalesce(fn.sum<number>('bytes'), sql<number>`0`).as('bytes'),
+      sql<boolean>`coalesce(bool_or(bytes is null), false)`.as('fetches')
+    ])
     .executeTakeFirstOrThrow()
+  // files are fetched one after the other, so those that wait need room for one
+  const staged = Number(bytes) + (fetches ? registerLimits.bytes : 0)
+  const more = 'bytes' in file ? file.bytes : fetches ? 0 : registerLimits.bytes
   const limit = registerLimits.stagedBytes
-  if (Number(staged) + bytes <= limit) return
+  if (staged + more <= limit) return
   throw new AppError('import_too_large', `Files that are not yet read have ${staged} bytes`, {
-    figures: { used: Number(staged), limit, resets_at: null }
+    figures: { used: staged, limit, resets_at: null }
   })
 }
 
@@ -282,19 +307,6 @@ interface FaultPage {
   before?: number | undefined
 }
 
-function openFaultCells(
-  { data }: Pick<CompanySecretKeys, 'data'>,
-  place: Parameters<typeof faultAad>[0],
-  sealed: Buffer
-): string[] {
-  const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, 12))
-  decipher.setAAD(faultAad(place))
-  decipher.setAuthTag(sealed.subarray(-16))
-  const plain = [decipher.update(sealed.subarray(12, -16)), decipher.final()]
-  // as: written by `sealFaultCells` and authenticated
-  return JSON.parse(Buffer.concat(plain).toString('utf8')) as string[]
-}
-
 export async function runRegisterImport(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, by, skip_refused, ...ids }: ImportId & AdminCall & { skip_refused: boolean }
@@ -401,8 +413,8 @@ type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number
 
 function toImport(row: Row): RegisterImport {
   const state = RegisterImportState.parse(row.state === 'undoing' ? 'running' : row.state)
-  const share = row.step === 'comparing' ? row.progress / 64 : row.progress / (row.bytes ?? 1)
-  const isReading = state === 'reading' && row.step !== null
+  const wholes = { fetching: 100, reading: row.bytes ?? 1, comparing: 64 }
+  const step = row.step as keyof typeof wholes | null // as: the table checks the column
   return {
     id: row.id,
     data_source: row.source_id,
@@ -413,9 +425,10 @@ function toImport(row: Row): RegisterImport {
     created_by: row.username,
     state,
     rows: row.rows,
-    progress: isReading
-      ? { step: row.step as 'reading' | 'comparing', share: Math.min(1, share) } // as: see above
-      : null,
+    progress:
+      state === 'reading' && step !== null
+        ? { step, share: Math.min(1, row.progress / wholes[step]) }
+        : null,
     counts: row.counts,
     warnings: row.warnings as RegisterImport['warnings'], // as: written by the job
     failure:

@@ -9,7 +9,7 @@ import type {
 } from '../../../contract/verifications.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
-import { keyedHashOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { cellNamesOf, openRow, type RowCells, tagOfReference } from './register-rows.ts'
 
 export type VerifiedItem = z.output<typeof verify.input>['items'][number]

@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { deleteById, updateById } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, StagedFileId } from '../deps.ts'
 
 // The file of an import travels as that of a deposit does. It is charged to nobody, and the history
 // has no entry of it.
@@ -36,10 +36,23 @@ export async function endImportWithoutFile(
 }
 
 /** Returns the staged file, which the caller deletes after the commit. */
-export async function settleUpload(tx: Tx, id: string | null) {
-  const { rows } = await sql<{ id: string; generation: number }>`
+export async function settleUpload(tx: Tx, id: string | null): Promise<StagedFileId | undefined> {
+  return (await settle(tx, sql`id = ${id}`))[0]
+}
+
+/** Of all imports of a register. Returns what `settleUpload` does. */
+export function settleUploadsOfSource(tx: Tx, source_id: string): Promise<StagedFileId[]> {
+  return settle(
+    tx,
+    sql`id in (select upload_id from register_import
+         where company_id = ${tx.companyId} and source_id = ${source_id})`
+  )
+}
+
+async function settle(tx: Tx, which: RawBuilder<unknown>): Promise<StagedFileId[]> {
+  const { rows } = await sql<Omit<StagedFileId, 'company_id'>>`
     update upload set state = 'settled', writer = null, writer_until = null
-     where company_id = ${tx.companyId} and id = ${id} and state <> 'settled'
+     where company_id = ${tx.companyId} and state <> 'settled' and ${which}
     returning id, generation`.execute(tx)
-  return rows[0] && { ...rows[0], company_id: tx.companyId }
+  return rows.map(row => ({ ...row, company_id: tx.companyId }))
 }

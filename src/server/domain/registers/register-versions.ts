@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { type RegisterColumn, registerLimits } from '../../../contract/registers.ts'
+import { registerLimits } from '../../../contract/kit/limits.ts'
+import type { RegisterColumn } from '../../../contract/registers.ts'
 import { fromHex } from '../../../core/bytes.ts'
 import { appendLeaf, emptyTree, hashLeaf, rootOf } from '../../../core/evidence/merkle-tree.ts'
 import { selectById, selectInCompany, updateById } from '../../db/company-queries.ts'

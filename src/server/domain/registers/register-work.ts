@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
-import type { RegisterImportFailure } from '../../../contract/register-imports.ts'
 import { selectById, selectInCompany, updateById } from '../../db/company-queries.ts'
-import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
-import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
-import { type LeaseSettings, releaseLease, takeLease, unleasedCondition } from '../leases/leases.ts'
 import {
-  type FileBatch,
-  type FileEnd,
-  type RegisterFile,
-  type RowFault,
-  sealFaultCells
-} from './register-file.ts'
+  type AttemptDeps,
+  attemptNext,
+  changeLeased,
+  Failure,
+  type ImportInProgress,
+  keepLease,
+  Stopped
+} from './register-attempts.ts'
+import type { FileBatch, FileEnd, RegisterFile, RowFault } from './register-file.ts'
 import { readInThread } from './register-reader.ts'
 import { cellNamesOf, openRow } from './register-rows.ts'
+import { sealFaultCells } from './register-seals.ts'
 import { settleUpload } from './register-uploads.ts'
 import {
   countRegisterRows,
@@ -26,36 +26,9 @@ import {
   runImport
 } from './register-versions.ts'
 
-type WorkDeps = Pick<
-  Deps,
-  'db' | 'companyKeys' | 'clock' | 'random' | 'log' | 'signals' | 'process' | 'settings' | 'blobs'
->
-type ImportInProgress = Selectable<Database['register_import']>
+type WorkDeps = AttemptDeps & Pick<Deps, 'companyKeys' | 'random' | 'signals' | 'settings'>
 
-const working: LeaseSettings<'register_import'> = {
-  table: 'register_import',
-  until: 'leased_until',
-  by: 'leased_by',
-  ms: 60_000
-}
-const maxAttempts = 5
-// times the number of failed attempts
-const retryMs = 3_000
 const slices = 64
-
-// the process stops, the import was cancelled, or another process has taken it over
-class Stopped extends Error {}
-
-class Failure extends Error {
-  readonly code: RegisterImportFailure
-  readonly row: number | undefined
-
-  constructor(code: RegisterImportFailure, row?: number) {
-    super(code)
-    this.code = code
-    this.row = row
-  }
-}
 
 /**
  * Reads and compares the file that has waited longest, one of a company at a time, or erases some
@@ -67,56 +40,10 @@ export async function workOnRegisters(
   company: CompanyId,
   stopping: () => boolean
 ): Promise<boolean> {
-  const work = await inCompany(deps.db, company, tx => claim(tx, deps))
-  if (!work) return eraseUnneededRows(deps, company)
-  const facts = { company, import: work.id }
-  try {
-    await readAndCheck(deps, work, stopping)
-    deps.log.info(facts, 'file of a register read')
-    return true
-  } catch (error) {
-    if (error instanceof Stopped) {
-      await pause(deps, work, 0, { attempts: work.attempts - 1 })
-      return false
-    }
-    if (error instanceof Failure) {
-      await fail(deps, work, error)
-      return true
-    }
-    const isLast = work.attempts >= maxAttempts
-    if (isTemporaryDatabaseError(error) && !isLast) {
-      deps.log.warn(
-        { ...facts, err: error },
-        'import of a register postponed: the database is busy'
-      )
-    } else deps.log.error({ ...facts, err: error }, 'import of a register failed')
-    if (isLast) await fail(deps, work, new Failure('interrupted'))
-    else await pause(deps, work, retryMs * work.attempts)
-    return false
-  }
-}
-
-async function claim(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'process'>
-): Promise<ImportInProgress | undefined> {
-  const now = deps.clock()
-  // locks all of them, so that two processes cannot begin two imports of one company
-  const waiting = await selectInCompany(tx, 'register_import')
-    .where('state', '=', 'reading')
-    .select(['id', unleasedCondition(working, now).as('is_free')])
-    .orderBy('requested_at')
-    .orderBy('id')
-    .forUpdate()
-    .execute()
-  const [next] = waiting
-  if (!next || waiting.some(({ is_free }) => !is_free)) return undefined
-  const set = {
-    generation: sql`generation + 1`,
-    attempts: sql`attempts + 1`,
-    leased_by: deps.process ?? null
-  }
-  return takeLease(tx, working, now, { id: next.id, set })
+  const isDone = await attemptNext(deps, company, 'read', work =>
+    readAndCheck(deps, work, stopping)
+  )
+  return isDone ?? eraseUnneededRows(deps, company)
 }
 
 async function readAndCheck(
@@ -140,7 +67,7 @@ async function readAndCheck(
       tx
     )
     const refused = await countFaults(tx, work.id)
-    await change(tx, work, {
+    await changeLeased(tx, work, {
       state: 'checked',
       step: null,
       checked_number: compared.number,
@@ -192,7 +119,7 @@ async function beginSegment(deps: WorkDeps, work: ImportInProgress): Promise<Reg
         root: Buffer.alloc(0)
       })
       .execute()
-    await change(tx, work, { segment, step: 'reading', rows: 0, progress: 0 })
+    await changeLeased(tx, work, { segment, step: 'reading', rows: 0, progress: 0 })
     const place = { company_id: company, source_id: work.source_id, register_id, segment }
     return { import_id: work.id, place, dialect: work.dialect, columns: work.columns, keys }
   })
@@ -508,55 +435,4 @@ function createLeaves() {
       return level.subarray(0, hashBytes)
     }
   }
-}
-
-async function keepLease(
-  tx: Tx,
-  deps: Pick<Deps, 'clock'>,
-  work: ImportInProgress,
-  changes: Record<string, unknown>
-): Promise<void> {
-  const leased_until = new Date(deps.clock().getTime() + working.ms)
-  await change(tx, work, { ...changes, leased_until })
-}
-
-async function change(
-  tx: Tx,
-  { id, generation }: ImportInProgress,
-  changes: Record<string, unknown>
-): Promise<void> {
-  const { numUpdatedRows } = await updateById(tx, 'register_import', id)
-    .set(changes)
-    .where('generation', '=', generation)
-    .where('state', '=', 'reading')
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw new Stopped()
-}
-
-async function fail(deps: WorkDeps, work: ImportInProgress, { code, row }: Failure): Promise<void> {
-  const company = toCompanyId(work.company_id)
-  const staged = await inCompany(deps.db, company, async tx => {
-    await change(tx, work, {
-      state: 'failed',
-      step: null,
-      failure: code,
-      failure_row: row ?? null,
-      leased_until: null
-    })
-    return settleUpload(tx, work.upload_id)
-  })
-  if (staged) await deps.blobs.discardStaged(staged)
-}
-
-async function pause(
-  deps: WorkDeps,
-  { company_id, id, generation }: ImportInProgress,
-  ms: number,
-  set: { attempts?: number } = {}
-): Promise<void> {
-  const from = ms > 0 ? new Date(deps.clock().getTime() + ms) : null
-  const where = sql<boolean>`generation = ${generation} and state = 'reading'`
-  await inCompany(deps.db, toCompanyId(company_id), tx =>
-    releaseLease(tx, working, { id, where, set }, from)
-  )
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { RegisterColumns, registerLimits } from '../../../../src/contract/registers.ts'
+import { registerLimits } from '../../../../src/contract/kit/limits.ts'
+import { RegisterColumns } from '../../../../src/contract/registers.ts'
 import {
   completeColumns,
   findColumnFaults,
@@ -149,7 +150,7 @@ describe('the row of headings', () => {
       'is not like the row below',
       [
         ['D-1', 'x'],
-        ['D-23', 'y']
+        ['D-230', 'y']
       ],
       undefined
     ],

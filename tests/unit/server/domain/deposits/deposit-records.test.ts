@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseDigest } from '../../../../../src/core/evidence/formats.ts'
-import { keyedHashOf } from '../../../../../src/server/domain/evidence/company-keys.ts'
+import { keyedHashOf } from '../../../../../src/server/domain/evidence/keyed-hashes.ts'
 import { countingBytes, fileDigest, lookupKey } from '../../../core/evidence/vectors.ts'
 
 const key = createSecretKey(lookupKey)
