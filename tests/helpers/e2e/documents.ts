@@ -123,8 +123,7 @@ export function messyDiplomasCsv(): Uint8Array {
     // row 300 is row 299 again
     const number = at === 299 ? 299 : at + 1
     const diploma = number === 100 ? '' : `D-${(number * 7919) % 100_003}`
-    const born =
-      number === 200 ? 'mai 1999' : `${(number % 28) + 1}/05/19${70 + (number % 30)}`
+    const born = number === 200 ? 'mai 1999' : `${(number % 28) + 1}/05/19${70 + (number % 30)}`
     const name = `${names[number % names.length]}`.replaceAll('"', '').replaceAll(';', ' ')
     return [name, 'Léa', born, diploma, '"Master; recherche"', '2024'].join(';')
   })
