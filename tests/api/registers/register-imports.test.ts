@@ -6,7 +6,9 @@ import {
   deleteRegisterImport,
   getRegisterImport,
   listRefusedRows,
-  listRegisterImports
+  listRegisterImports,
+  runRegisterImport,
+  undoRegisterImport
 } from '../../../src/contract/register-imports.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
 import { countRegisterRows } from '../../../src/server/domain/registers/register-versions.ts'
@@ -92,8 +94,12 @@ test('a check older than the newest version cannot run', async () => {
     await check(source, `${header}D-2,Roux,1998-05-05,Law\n`)
   ]
   await run(one)
-  await expect(run(two)).rejects.toMatchObject({ code: 'import_state' })
-  await expect(run(one)).rejects.toMatchObject({ code: 'import_state' })
+  for (const { id: importId } of [one, two]) {
+    const again = ada.call(runRegisterImport, { id: source, importId, skip_refused: true })
+    await expect(again).rejects.toMatchObject({ code: 'import_state' })
+  }
+  const undone = ada.call(undoRegisterImport, { id: source, importId: two.id })
+  await expect(undone).rejects.toMatchObject({ code: 'import_state' })
   const outcomes = await Promise.allSettled([check(source, first), undo(one), undo(one)])
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
 })
