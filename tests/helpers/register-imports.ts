@@ -24,8 +24,6 @@ interface Options {
   dialect?: Partial<CsvDialectInput>
 }
 
-type RegisterStage = Awaited<ReturnType<typeof makeRegisterStage>>
-
 /** An app that imports registers in the background, and `ada`, who administers its company. */
 export async function makeRegisterStage(options: Parameters<typeof makeApp>[0] = {}) {
   const app = await makeApp({ runsImports: true, sendsMails: false, ...options })
