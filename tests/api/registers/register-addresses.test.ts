@@ -11,7 +11,7 @@ import {
   type RegisterImportFailure
 } from '../../../src/contract/register-imports.ts'
 import { createForeignFiles } from '../../../src/server/adapters/foreign-files.ts'
-import { makeRegisterStage, tablesWith } from '../../helpers/register-imports.ts'
+import { makeRegisterStage, tablesWith } from '../../helpers/registers/register-imports.ts'
 import { csvDialect, diplomaColumns } from '../../helpers/registers.ts'
 
 const stage = await makeRegisterStage()
