@@ -374,7 +374,7 @@ export async function deleteOldImports(
   )
 }
 
-export async function readImport(tx: Tx, id: string, source?: string): Promise<RegisterImport> {
+async function readImport(tx: Tx, id: string, source?: string): Promise<RegisterImport> {
   const row = await withColumns(selectById(tx, 'register_import', id)).executeTakeFirst()
   if (!row || (source !== undefined && row.source_id !== source)) throw noImport()
   return toImport(row)
