@@ -97,9 +97,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
     // `api.acme.fr` is the API of `acme.fr` if that exists, else a page host
     const owner = host.startsWith('api.') ? await api?.tenants.resolve(host.slice(4)) : undefined
     if (!api || !serveCall || !owner) {
-      const page = await pages?.resolve(host)
+      // if that fails, the site shows a page that says so
+      const page = await pages?.resolve(host).catch(() => 'unknown' as const)
       if (!pages || !page) return sendHostError(response, 421, headers)
-      await gate.takeTurn(page.company_id, response)
+      if (page !== 'unknown') await gate.takeTurn(page.company_id, response)
       return sendPage(pages.site, request, response, host)
     }
     const isPreflight = request.method === 'OPTIONS'
