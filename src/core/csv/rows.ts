@@ -66,7 +66,13 @@ export async function* readRows(
       // as: see `Parsed`
       const { errors: open } = parser.parse(rest, 0, false) as Parsed
       const isUnclosed = open.some(({ code }) => code === 'MissingQuotes')
-      yield { first, rows: [], malformed: [], endless: first, ...(isUnclosed && { unclosed: first }) }
+      yield {
+        first,
+        rows: [],
+        malformed: [],
+        endless: first,
+        ...(isUnclosed && { unclosed: first })
+      }
       return
     }
   }
