@@ -36,12 +36,12 @@ const scenarios: Record<string, Scenario> = {
   'C-01 imports': async ({ seed, scale }) => {
     await using services = await startImportingServices()
     const rounds = countOf(30, scale)
-    return killDuringImports(services, { seed, rounds, rows: 20_000, onKill: say })
+    return await killDuringImports(services, { seed, rounds, rows: 20_000, onKill: say })
   },
   'C-01 registers': async ({ seed, scale }) => {
     await using services = await startImportingServices()
     const rounds = countOf(20, scale)
-    return killDuringRegisterImports(services, { seed, rounds, rows: 50_000, onKill: say })
+    return await killDuringRegisterImports(services, { seed, rounds, rows: 50_000, onKill: say })
   },
   'C-03': needingStrace(({ seed, scale }) =>
     checkFlushOrder({ seed, deposits: countOf(100, scale) })

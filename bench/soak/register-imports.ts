@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDataSource } from '../../src/contract/data-sources.ts'
@@ -138,11 +138,13 @@ export async function killDuringRegisterImports(
   }
 
   async function killedWhileFetching(file: Buffer): Promise<string> {
+    const half = file.length >> 1
+    const waiting: ServerResponse[] = []
     let isSlow = true
     const server = createServer((_, response) => {
-      response.writeHead(200, { 'content-length': file.length })
-      if (!isSlow) return void response.end(file)
-      response.write(file.subarray(0, file.length >> 1))
+      response.writeHead(200, { 'content-length': file.length }).write(file.subarray(0, half))
+      if (isSlow) waiting.push(response)
+      else response.end(file.subarray(half))
     })
     const port = await listenLocally(server)
     const { importId } = await create(other, { url: `http://127.0.0.1:${port}/list.csv` })
@@ -151,6 +153,8 @@ export async function killDuringRegisterImports(
     isSlow = false
     await kill(other)
     onKill('killed while fetching')
+    // perhaps the process that lives was the one that fetches
+    for (const response of waiting) response.end(file.subarray(half))
     await until(importId, ({ state }) => state !== 'reading')
     server.closeAllConnections()
     server.close()

@@ -15,7 +15,7 @@ import { countRegisterRows } from '../../../src/server/domain/registers/register
 import { workOnRegisters } from '../../../src/server/domain/registers/register-work.ts'
 import { deleteExpiredRowsJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
-import { makeRegisterStage, tablesWith } from '../../helpers/register-imports.ts'
+import { makeRegisterStage, tablesWith } from '../../helpers/registers/register-imports.ts'
 import { csvDialect, diplomaColumns, fileColumns } from '../../helpers/registers.ts'
 
 const stage = await makeRegisterStage()
@@ -171,6 +171,9 @@ test('references that count upwards are warned of where no second detail is aske
   expect(found.warnings).toEqual(['counting_references', 'no_check_column'])
 })
 
+const unchanged = await makeSource()
+await run(await check(unchanged, first))
+
 test.each([
   ['file_empty', '\n\n'],
   ['file_empty', header],
@@ -180,13 +183,11 @@ test.each([
   ['too_many_columns', `${header}${','.repeat(10_000_000)}`],
   ['column_missing', 'number,name,born\nD-1,Vale,2001-02-03\n']
 ])('a file is refused as a whole: %s', async (code, file) => {
-  const source = await makeSource()
-  await run(await check(source, first))
-  const found = await check(source, file)
+  const found = await check(unchanged, file)
   expect(found).toMatchObject({ state: 'failed', failure: { code }, counts: null })
   await expect(run(found)).rejects.toMatchObject({ code: 'import_state' })
-  expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-7 Law'])
-  await expect.poll(() => storedRows(source), { timeout: 20_000 }).toBe(2)
+  expect(await rowsOf(unchanged)).toEqual(['D-1 Physics', 'D-7 Law'])
+  await expect.poll(() => storedRows(unchanged), { timeout: 20_000 }).toBe(2)
   expect(await staged()).toBe(0)
 })
 

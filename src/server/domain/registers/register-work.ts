@@ -28,7 +28,9 @@ import {
 
 type WorkDeps = AttemptDeps & Pick<Deps, 'companyKeys' | 'random' | 'signals' | 'settings'>
 
-const slices = 64
+// a statement compares at most as many rows as one of a million rows in 64 parts
+const parts = 64
+const comparedAtOnce = 1_000_000 / parts
 
 /**
  * Reads and compares the file that has waited longest, one of a company at a time, or erases some
@@ -60,6 +62,10 @@ async function readAndCheck(
   const compared = await compare(deps, { work, file, leaves, stopping })
   const root = await leaves.root()
   const staged = await inCompany(deps.db, company, async tx => {
+    // a run locks it before its import
+    if (work.run_when_checked) {
+      await selectById(tx, 'data_source', work.source_id).select('id').forUpdate().execute()
+    }
     const rows = leaves.size()
     await sql`
       update register_segment set rows = ${rows}, root = ${root}
@@ -75,25 +81,24 @@ async function readAndCheck(
       warnings: end.warnings,
       leased_until: null
     })
+    // in one transaction, so that no crash leaves it checked
+    if (work.run_when_checked) await runAtOnce(tx, deps, work)
     return settleUpload(tx, work.upload_id)
   })
   if (staged) await deps.blobs.discardStaged(staged)
-  if (work.run_when_checked) await runAfterCheck(deps, work)
 }
 
 // the call that brought the file wanted it to run, unless rows are refused
-async function runAfterCheck(deps: WorkDeps, work: ImportInProgress): Promise<void> {
+async function runAtOnce(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void> {
   const { id, skip_refused, actor_id, actor_company, created_by, company_id } = work
   const by = {
     id: actor_id ?? created_by,
     company_id: toCompanyId(actor_company ?? company_id)
   }
   try {
-    await inCompany(deps.db, toCompanyId(company_id), tx =>
-      runImport(tx, deps, { id, by, skip_refused })
-    )
+    await runImport(tx, deps, { id, by, skip_refused })
   } catch (error) {
-    // it stays checked, and people decide
+    // thrown before anything is written; the import stays checked, and people decide
     if (!(error instanceof AppError)) throw error
   }
 }
@@ -249,12 +254,13 @@ async function compare(deps: WorkDeps, reading: Reading): Promise<Compared> {
     return { ...source, rows: version?.rows ?? 0 }
   })
   const counts = { new: 0, changed: 0, unchanged: 0, removed: 0 }
+  const slices = Math.max(leaves.size(), current.rows) <= comparedAtOnce ? 1 : parts
   for (let slice = 0; slice < slices; slice++) {
     if (stopping()) throw new Stopped()
     await inCompany(deps.db, company, async tx => {
       await keepLease(tx, deps, work, { step: 'comparing', progress: slice })
       await planWithIndexes(tx)
-      const tags = tagsOf(slice)
+      const tags = tagsOf(slice, slices)
       const found = await countSlice(tx, file, current.segments, tags)
       counts.new += found.new
       counts.unchanged += found.unchanged
@@ -283,7 +289,7 @@ interface TagRange {
   to: Buffer
 }
 
-function tagsOf(slice: number): TagRange {
+function tagsOf(slice: number, slices: number): TagRange {
   const width = 256 / slices
   const to = (slice + 1) * width
   // nothing is greater than 33 bytes of 0xff, because a tag has 32
