@@ -103,6 +103,13 @@ export function refusals(stage: RefusalContext): Refusals {
     return ask(name, { id: await register(), importId, ...skip })
   }
   return {
+    // of a register that was never imported
+    'createRegisterImport import_state': async () =>
+      ask('createRegisterImport', {
+        id: await makeDataSource(app.owner, company),
+        mode: 'replace',
+        bytes: 300
+      }),
     'createRegisterImport too_many_imports': () => filled(20, 1, create),
     'createRegisterImport import_too_large': () => filled(1, 1_000_000_000, create),
     ...idempotencyKeyRefusals(stage, 'createRegisterImport', 'POST /data_source/import', create),
