@@ -151,7 +151,8 @@ export const listRegisterImports = listEndpoint({
 
 /**
  * Creates an import. The file of `bytes` bytes then goes to the address `upload` (tus). With `url`
- * instead of `bytes`, the service fetches the file from that address, and `upload` is `null`.
+ * instead of `bytes`, the service fetches the file from that address, and `upload` is `null`. Without
+ * `dialect` or `columns`, those of the last import that ran are used.
  */
 export const createRegisterImport = endpoint({
   method: 'POST',
@@ -166,11 +167,12 @@ export const createRegisterImport = endpoint({
     file_name: z.optional(textLineSchema(255)),
     bytes: z.optional(z.int().check(z.gte(1), z.lte(registerLimits.bytes))),
     url: z.optional(FileAddress),
-    dialect: CsvDialectInput,
-    columns: RegisterColumns
+    dialect: z.optional(CsvDialectInput),
+    columns: z.optional(RegisterColumns)
   }),
   output: z.object({ import: RegisterImport, upload: z.nullable(z.string()) }),
   errors: [
+    'import_state',
     'import_too_large',
     'too_many_imports',
     'idempotency_in_flight',

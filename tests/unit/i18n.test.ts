@@ -86,7 +86,7 @@ test('counts in French only where the word follows the number', () => {
   for (const [key, text] of french) {
     // « 1 requêtes sur 50 », « 0 o conservés »: only `count` chooses between singular and plural
     expect(text, key).not.toMatch(
-      /\{\{(?:done|ended|failed|found|hashed|missing|size|total|used)\}\}\s(?!(?:sans|hors)\b)\p{L}+s(?!\p{L})/u
+      /\{\{(?:done|ended|failed|found|hashed|listed|missing|size|total|used)\}\}\s(?!(?:sans|hors)\b)\p{L}+s(?!\p{L})/u
     )
   }
 })

@@ -21,7 +21,7 @@ export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
   verify: page('/verify', 'none', 92.5, 'listed', 'returnable'),
   deposit: page('/deposit', 'signed-in', 92, 'returnable'),
-  history: page('/history', 'signed-in', 96.5, 'returnable'),
+  history: page('/history', 'signed-in', 97, 'returnable'),
   me: page('/me', 'signed-in', 91.5, 'returnable'),
   admin: page('/admin', 'admin', 125, 'returnable'),
   company: adminPage(''),

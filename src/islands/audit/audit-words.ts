@@ -130,7 +130,7 @@ function valueWords(field: string, value: unknown, around: Surroundings): string
   if (typeof value === 'boolean')
     return wordOr(`values.${field}.${value}`, t(value ? 'yes' : 'no'), t)
   if (typeof value === 'number') {
-    return field === 'max_storage'
+    return field === 'max_storage' || field === 'bytes'
       ? formatBytes(value, locale)
       : new Intl.NumberFormat(languageTag(locale)).format(value)
   }

@@ -132,7 +132,7 @@ function Columns({ source }: DataSourceSettingsProps) {
               {languages.map(language => (
                 <Field
                   key={language}
-                  label={t(`dataSources.columns.label.${language}`)}
+                  label={t(`dataSources.label.${language}`)}
                   name={labelField(at, language)}
                   autoComplete="off"
                   initial={labels[language]}

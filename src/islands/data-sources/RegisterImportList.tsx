@@ -56,8 +56,8 @@ export function RegisterImportList({ source }: { source: DataSource }) {
                 <p className="wrap-anywhere">
                   <a className="link" href={`${page}?${new URLSearchParams({ import: item.id })}`}>
                     {item.file_name}
-                  </a>
-                  <span className="badge badge-outline ms-2 h-auto">
+                  </a>{' '}
+                  <span className="badge badge-outline ms-1 h-auto">
                     {t(`dataSources.imports.states.${item.state}`)}
                     {item.progress && ` ${formatPercent(item.progress.share, locale)}`}
                   </span>
@@ -99,9 +99,9 @@ function Undo({ item, onUndo }: { item: RegisterImport; onUndo: () => void }) {
         label={t('dataSources.imports.undo')}
         name={t('dataSources.imports.undoNamed', { name: item.file_name })}
         look="btn-outline btn-sm"
-        question={t(`dataSources.imports.undoQuestion.${item.mode}`)}
-        yes={t('dataSources.imports.undoYes')}
-        no={t('dataSources.imports.undoNo')}
+        question={t(`dataSources.undo.question.${item.mode}`)}
+        yes={t('dataSources.undo.yes')}
+        no={t('dataSources.undo.no')}
         action={undoing}
       />
       {undoing.failure && <ErrorNote error={undoing.failure} />}

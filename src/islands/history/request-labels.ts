@@ -21,12 +21,17 @@ export function requestName({ id, kind, name, items }: ProcessedRequest, t: Tran
 }
 
 /** `'2 on record, 1 not on record'` */
-export function verifiedCounts(
-  { authentic, known_to_register = 0, not_found, indeterminate = 0 }: VerifiedItems,
-  t: Translate
-): string {
-  const counts = { found: authentic, listed: known_to_register, missing: not_found + indeterminate }
-  return t(known_to_register > 0 ? 'history.countsListed' : 'history.counts', counts)
+export function verifiedCounts(items: VerifiedItems, t: Translate): string {
+  const counts = [
+    ['found', items.authentic],
+    ['listed', items.known_to_register ?? 0],
+    ['missing', items.not_found],
+    ['unanswered', items.indeterminate ?? 0]
+  ] as const
+  return counts
+    .filter(([name, count]) => count > 0 || name === 'found' || name === 'missing')
+    .map(([name, count]) => t(`history.counts.${name}`, { count }))
+    .join(', ')
 }
 
 type VerifiedItems = NonNullable<ProcessedRequest['items']>

@@ -104,7 +104,7 @@ function Row({ row: { row, reasons, cells } }: { row: RefusedRow }) {
         data-label={t('registerImports.refused.cells')}
         className="whitespace-normal! wrap-anywhere text-ink-soft"
       >
-        {clip(cells.join(' · '), 160)}
+        {clip(cells.map(cell => cell || '–').join(' · '), 160)}
       </td>
     </tr>
   )

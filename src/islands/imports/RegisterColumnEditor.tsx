@@ -57,7 +57,7 @@ export function RegisterColumnEditor(props: RegisterColumnEditorProps) {
       {languages.map(language => (
         <FieldFrame
           key={language}
-          label={t(`dataSources.columns.label.${language}`)}
+          label={t(`dataSources.label.${language}`)}
           error={isLabelMissing(language) ? t('registerImports.columns.labelMissing') : undefined}
           control={described => (
             <input

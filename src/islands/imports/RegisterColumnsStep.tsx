@@ -6,7 +6,6 @@ import type { OpenedFile } from '../../stores/imports/import-file.ts'
 import { type DraftColumn, findColumnFaults, isKey } from '../../stores/imports/register-columns.ts'
 import {
   $registerColumns,
-  $registerImportMode,
   addRegisterColumn,
   setKeyColumn,
   startRegisterImport,
@@ -20,6 +19,7 @@ import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { clip, columnLetters } from './FileFormatStep.tsx'
 import { RegisterColumnEditor } from './RegisterColumnEditor.tsx'
+import { RegisterMode } from './RegisterMode.tsx'
 
 interface RegisterColumnsStepProps {
   source: DataSource
@@ -80,7 +80,7 @@ export function RegisterColumnsStep(props: RegisterColumnsStepProps) {
         </h2>
         <p className="meta">{t('registerImports.columns.hint')}</p>
       </div>
-      {source.current && <Mode version={source.current.number} />}
+      {source.current && <RegisterMode version={source.current.number} />}
       <Part
         title={t('registerImports.columns.key')}
         note={t(`registerImports.columns.keyNotes.${use}`)}
@@ -169,36 +169,6 @@ export function RegisterColumnsStep(props: RegisterColumnsStepProps) {
         </p>
       </div>
     </section>
-  )
-}
-
-function Mode({ version }: { version: number }) {
-  const { t } = useTranslation()
-  const id = useId()
-  const mode = useStore($registerImportMode, { ssr: 'initial' })
-  return (
-    <fieldset className="flex flex-col gap-2">
-      <legend className="mb-1.5 font-semibold">{t('registerImports.mode.title')}</legend>
-      {(['replace', 'append'] as const).map(value => (
-        <label key={value} className="flex min-h-8 items-start gap-3">
-          <input
-            type="radio"
-            className="radio"
-            name={id}
-            checked={mode === value}
-            aria-labelledby={`${id}-${value}`}
-            aria-describedby={`${id}-${value}-note`}
-            onChange={() => $registerImportMode.set(value)}
-          />
-          <span className="flex min-w-0 flex-col">
-            <span id={`${id}-${value}`}>{t(`registerImports.mode.${value}`)}</span>
-            <span id={`${id}-${value}-note`} className="text-ink-soft text-sm">
-              {t(`registerImports.mode.${value}Note`, { version })}
-            </span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
   )
 }
 

@@ -15,6 +15,7 @@ import { $registerUpload } from '../../stores/imports/register-uploads.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { FileFormatStep } from './FileFormatStep.tsx'
 import { FileStep } from './FileStep.tsx'
+import { RegisterAddress } from './RegisterAddress.tsx'
 import { RegisterCheckStep } from './RegisterCheckStep.tsx'
 import { RegisterColumnsStep } from './RegisterColumnsStep.tsx'
 import { RegisterRunStep } from './RegisterRunStep.tsx'
@@ -65,6 +66,7 @@ export function RegisterImportWizard({ source }: RegisterWizardProps) {
     >
       {step === 'file' && (
         <FileStep kind={registerFileKind} onFile={take}>
+          <RegisterAddress source={source} onCreated={writeImportAddress} />
           {mode === 'append' && (
             <p className="alert alert-info alert-outline text-base-content">
               {t('registerImports.mended')}

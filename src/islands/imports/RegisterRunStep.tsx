@@ -84,9 +84,9 @@ export function RegisterRunStep({ source, state, onAgain, onAppend }: RegisterRu
             <ConfirmButton
               label={t('registerImports.run.undo')}
               look="btn-outline"
-              question={t(`dataSources.imports.undoQuestion.${item.mode}`)}
-              yes={t('dataSources.imports.undoYes')}
-              no={t('dataSources.imports.undoNo')}
+              question={t(`dataSources.undo.question.${item.mode}`)}
+              yes={t('dataSources.undo.yes')}
+              no={t('dataSources.undo.no')}
               action={undoing}
             />
           )}

@@ -103,13 +103,15 @@ function Batch({ checks, isSettled, isSignedIn, isNew }: VerificationResultsProp
   const settled = counts.found + counts.listed + counts.missing + counts.failed
   const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
   const progress = t('verify.progress', { hashed, done: settled, total: checks.length })
-  const kind = counts.listed > 0 ? 'summaryListed' : 'summary'
-  const summary = `verify.${kind}${counts.failed > 0 ? 'Failed' : ''}` as const
+  const shown = countNames.filter(
+    name => counts[name] > 0 || name === 'found' || name === 'missing'
+  )
+  const summary = shown.map(name => t(`verify.counts.${name}`, { count: counts[name] })).join(', ')
   return (
     <section className="sheet flex flex-col gap-4" tabIndex={-1}>
       <div className="flex items-start justify-between gap-4">
         <h2 ref={heading} tabIndex={-1} className="verdict">
-          {isSettled ? t(summary, counts) : progress}
+          {isSettled ? summary : progress}
         </h2>
         {!isSettled && <StopAll />}
       </div>
@@ -178,6 +180,7 @@ function useFocusOnce(isThere: boolean, isNew: boolean) {
   return heading
 }
 
+const countNames = ['found', 'listed', 'missing', 'failed'] as const
 const countOf = {
   authentic: 'found',
   known_to_register: 'listed',
@@ -186,12 +189,7 @@ const countOf = {
   indeterminate: 'failed'
 } as const
 
-function count(checks: readonly Verification[]): {
-  found: number
-  listed: number
-  missing: number
-  failed: number
-} {
+function count(checks: readonly Verification[]): Record<(typeof countNames)[number], number> {
   const counts = { found: 0, listed: 0, missing: 0, failed: 0 }
   for (const { state } of checks) {
     if (state.step === 'failed' || state.step === 'stopped') counts.failed += 1

@@ -116,8 +116,9 @@ export const Verify = withTranslation(function Verify({ company, perMinute }: Ve
       )}
       {only && only.subject !== 'reference' && <Steps check={only} company={company} />}
       <PasteFingerprints />
-      {references.Component && <references.Component key={session.status} />}
       {isBlank && <Steps check={undefined} company={company} />}
+      {/* last, because it appears later than what is above */}
+      {references.Component && <references.Component />}
       {earlier.length > 0 && list.Component && (
         <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">

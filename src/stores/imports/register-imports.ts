@@ -188,6 +188,35 @@ export async function startRegisterImport(source: string, key: string): Promise<
   return item.id
 }
 
+/** Lets the service fetch the file. Returns the id of the import. */
+export async function startRegisterFetch(
+  { id }: DataSource,
+  url: string,
+  key: string
+): Promise<string> {
+  opened += 1
+  const file_name = nameOfFileAt(url)
+  const { import: item } = await callAdminApi(
+    'createRegisterImport',
+    { id, mode: $registerImportMode.get(), url, ...(file_name && { file_name }) },
+    { idempotencyKey: key }
+  )
+  show(item)
+  return item.id
+}
+
+// the name of a file, and no other part of the address, which may contain a secret
+function nameOfFileAt(url: string): string | undefined {
+  const [name] = /[^/]+\.(?:csv|tsv|txt)$/i.exec(new URL(url).pathname) ?? []
+  if (name === undefined) return undefined
+  try {
+    return importFileName(decodeURIComponent(name))
+  } catch {
+    // not UTF-8
+    return importFileName(name)
+  }
+}
+
 export async function openRegisterImport(source: string, id: string | undefined): Promise<void> {
   const now = $registerImport.get()
   opened += 1

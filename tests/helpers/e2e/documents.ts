@@ -115,14 +115,15 @@ export function messyPeopleCsv(tag: string, group = ''): Uint8Array {
 }
 
 /**
- * Returns a list of 3,000 diplomas as a French spreadsheet writes it, with a title above its
- * headings. Rows 100, 200 and 300 are refused: no number, no date, a number that comes twice.
+ * Returns a list of 20,000 diplomas as a French spreadsheet writes it, with a title above its
+ * headings. Rows 100, 200 and 300 are refused: no number, no date, a diploma that comes twice.
  */
 export function messyDiplomasCsv(): Uint8Array {
-  const rows = Array.from({ length: 3_000 }, (_, at) => {
-    const number = at + 1
-    const diploma = number === 100 ? '' : `D-${((number === 300 ? 299 : number) * 7919) % 100_003}`
-    const born = number === 200 ? 'mai 1999' : `${(at % 28) + 1}/05/19${70 + (at % 30)}`
+  const rows = Array.from({ length: 20_000 }, (_, at) => {
+    // row 300 is row 299 again
+    const number = at === 299 ? 299 : at + 1
+    const diploma = number === 100 ? '' : `D-${(number * 7919) % 100_003}`
+    const born = number === 200 ? 'mai 1999' : `${(number % 28) + 1}/05/19${70 + (number % 30)}`
     const name = `${names[number % names.length]}`.replaceAll('"', '').replaceAll(';', ' ')
     return [name, 'Léa', born, diploma, '"Master; recherche"', '2024'].join(';')
   })

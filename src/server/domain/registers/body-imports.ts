@@ -1,6 +1,4 @@
-import { AppError } from '../../../contract/kit/errors.ts'
 import type { RegisterImport } from '../../../contract/register-imports.ts'
-import { selectById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { AdminCall } from '../audit/audit-entries.ts'
 import type { Deps } from '../deps.ts'
@@ -29,17 +27,9 @@ export async function beginBodyImport(
   const { id, mode, bytes, run } = body
   const input = { id, mode, bytes, run: run ?? null }
   return inCompany(deps.db, body.company_id, async tx => {
-    const made = await runOnce(tx, deps, { actor, route, key, input }, async () => {
-      const source = await selectById(tx, 'data_source', id)
-        .select(['columns', 'dialect'])
-        .executeTakeFirst()
-      if (!source) throw new AppError('not_found', 'The company has no such data source')
-      const { columns, dialect } = source
-      if (!dialect) {
-        throw new AppError('import_state', 'A first import must say what the columns are')
-      }
-      return insertImport(tx, deps, { ...body, file: { bytes }, columns, dialect })
-    })
+    const made = await runOnce(tx, deps, { actor, route, key, input }, () =>
+      insertImport(tx, deps, { ...body, file: { bytes } })
+    )
     return { ...made.body, replayed: made.replayed }
   })
 }

@@ -41,8 +41,9 @@ export interface NewRegisterImport extends AdminCall {
   file_name?: string | undefined
   /** How long the file is that will arrive, or its address. */
   file: { bytes: number } | { url: string }
-  dialect: z.output<typeof endpoints.CsvDialectInput>
-  columns: RegisterColumn[]
+  /** By default those of the last import that ran. */
+  dialect?: z.output<typeof endpoints.CsvDialectInput> | undefined
+  columns?: RegisterColumn[] | undefined
   run?: { skip_refused: boolean } | undefined
 }
 
@@ -82,10 +83,14 @@ export async function insertImport(
 ): Promise<{ id: string; upload_id: string }> {
   await lockCompanyRow(tx)
   const source = await selectById(tx, 'data_source', source_id)
-    .select(['name', 'number', 'columns'])
+    .select(['name', 'number', 'columns', 'dialect'])
     .executeTakeFirst()
   if (!source) throw noRegister()
-  if (mode === 'append' && source.number > 0) requireSameCells(source.columns, given.columns)
+  const { dialect = source.dialect, columns = source.columns } = given
+  if (!dialect || columns.length === 0) {
+    throw new AppError('import_state', 'A first import must say what the columns are')
+  }
+  if (mode === 'append' && source.number > 0) requireSameCells(source.columns, columns)
   await requireRoomForFile(tx, file)
   const [id, upload_id, now] = [newId(deps), newRandomId(deps), deps.clock()]
   const file_name = given.file_name ?? `${mode}.csv`
@@ -107,8 +112,8 @@ export async function insertImport(
     .insertInto('register_import')
     .values({
       ...{ company_id, id, source_id, mode, file_name, bytes, upload_id, ...fetched },
-      dialect: JSON.stringify(given.dialect),
-      columns: JSON.stringify(given.columns),
+      dialect: JSON.stringify(dialect),
+      columns: JSON.stringify(columns),
       run_when_checked: run !== undefined,
       skip_refused: run?.skip_refused ?? false,
       created_at: now,
@@ -369,7 +374,7 @@ export async function deleteOldImports(
   )
 }
 
-export async function readImport(tx: Tx, id: string, source?: string): Promise<RegisterImport> {
+async function readImport(tx: Tx, id: string, source?: string): Promise<RegisterImport> {
   const row = await withColumns(selectById(tx, 'register_import', id)).executeTakeFirst()
   if (!row || (source !== undefined && row.source_id !== source)) throw noImport()
   return toImport(row)

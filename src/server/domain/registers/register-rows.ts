@@ -20,7 +20,7 @@ export interface RowPlace {
 /** The key column and the shown columns, by the names of `cellNamesOf`. */
 export type RowCells = Record<string, string>
 
-export const saltBytes = 32
+const saltBytes = 32
 const nonceBytes = 12
 const authTagBytes = 16
 const contentBytes = 16

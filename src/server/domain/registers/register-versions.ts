@@ -53,17 +53,18 @@ export async function runImport(
   const isUnchanged = counts.new + counts.changed + counts.removed === 0
   const segments = found.mode === 'append' ? [...source.segments, segment] : [segment]
   const number = source.number + 1
+  // a list to which rows are added keeps its columns, whose labels people may have changed, and its
+  // dialect: the next file of the whole list is not written like a few mended rows
+  const isAdded = found.mode === 'append' && source.number > 0
   if (!isUnchanged) {
     const version = { number, segments, mode: found.mode, by, now }
     const changes = { added: counts.new, changed: counts.changed, removed: counts.removed }
-    // people may have changed the labels of a list to which rows are added
-    const isAdded = found.mode === 'append' && source.number > 0
     const columns = isAdded ? source.columns : found.columns
     await insertVersion(tx, { id: source.id, columns }, { ...version, ...changes })
     await moveTo(tx, source.id, { number, segments, columns })
   }
   await updateById(tx, 'data_source', source.id)
-    .set({ dialect: JSON.stringify(found.dialect), checked_at: now })
+    .set({ ...(!isAdded && { dialect: JSON.stringify(found.dialect) }), checked_at: now })
     .execute()
   await updateById(tx, 'register_import', id)
     .set({ state: 'done', number: isUnchanged ? null : number, skip_refused })
@@ -77,7 +78,8 @@ export async function runImport(
       file: found.file_name,
       mode: found.mode,
       ...(isUnchanged ? {} : { number }),
-      ...counts
+      // an import of people has other words for its counts
+      ...Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${name}_rows`, count]))
     }
   })
   // the rows of a file that changes nothing are erased

@@ -27,14 +27,17 @@ const invoices: OfferedSource = {
 let offered: OfferedSource[]
 let asked: unknown[]
 let answer: () => Response
+let isDown: boolean
 let island: ReturnType<typeof renderIsland> | undefined
 
 beforeEach(() => {
   offered = [diplomas]
   asked = []
+  isDown = false
   answer = () => Response.json({}, { status: 500 })
   const { environment } = makeBrowser().openTab('http://localhost:4321/en', async request => {
-    if (!request.url.endsWith('/verify')) return Response.json(offered)
+    if (request.url.endsWith('/data_source'))
+      return isDown ? Response.json({}, { status: 503 }) : Response.json(offered)
     asked.push(await request.json())
     return answer()
   })
@@ -75,6 +78,42 @@ test('shows nothing where no register offers it', async () => {
   island = renderIsland(VerifyReference, {})
   await Promise.resolve()
   expect(island.place.textContent).toBe('')
+})
+
+test('says that the registers could not be loaded, and loads them again', async () => {
+  isDown = true
+  island = renderIsland(VerifyReference, {})
+  await vi.waitFor(() =>
+    expect(island?.place.textContent).toContain('The registers could not be loaded.')
+  )
+  isDown = false
+  island.button('Retry').click()
+  await vi.waitFor(() => expect(island?.field('Diploma number')).toBeDefined())
+})
+
+test('leads to the first empty field, and asks nothing', async () => {
+  const isInvalid = (label: string) => island?.field(label).getAttribute('aria-invalid')
+  island = renderIsland(VerifyReference, {})
+  await vi.waitFor(() => expect(island?.field('Diploma number')).toBeDefined())
+  type(island.field('Diploma number'), 'D-1')
+  island.button('Look up').click()
+  await vi.waitFor(() => expect(isInvalid('Last name')).toBe('true'))
+  expect(document.activeElement).toBe(island.field('Last name'))
+  expect(isInvalid('Diploma number')).toBe('false')
+  expect(asked).toEqual([])
+})
+
+test('keeps what was typed for the page in the other language', async () => {
+  offered = [diplomas, invoices]
+  island = renderIsland(VerifyReference, {})
+  await vi.waitFor(() => expect(island?.field('Diploma number')).toBeDefined())
+  type(island.field('Last name'), 'Lovelace')
+  // until it is drawn
+  await Promise.resolve()
+  document.dispatchEvent(new Event('vidimus:language'))
+  island.remove()
+  island = renderIsland(VerifyReference, {}, 'fr')
+  await vi.waitFor(() => expect(island?.field('Nom').value).toBe('Lovelace'))
 })
 
 test('says when to try again after too many misses, and does not ask again by itself', async () => {
