@@ -79,7 +79,7 @@ const rooms: Record<string, Record<string, string>> = {
     usage: 'stores/admin',
     users:
       'api-keys audit details files forms lists stores/accounts stores/admin stores/lists > CreateUser UserDetail UserList',
-    verify: 'files > Verify'
+    verify: 'files forms > Verify'
   },
   shell: {
     '*': `${shared} stores shell/kit`,

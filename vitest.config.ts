@@ -14,7 +14,7 @@ const shared = {
 
 const server = [
   'tests/api/**/*.test.ts',
-  'tests/unit/{bench,contract,core,server,theme}/**/*.test.ts'
+  'tests/unit/{bench,contract,core,server,site,theme}/**/*.test.ts'
 ]
 // loads modules anew for each tab
 const isolated = ['tests/api/history/tabs.test.ts']

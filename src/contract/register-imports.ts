@@ -17,8 +17,13 @@ import { RegisterColumns } from './registers.ts'
 
 /** How a file of rows is written. `first_row` is its first row after a title, from 1. */
 export const CsvDialectInput = z.strictObject({
-  delimiter: z.string().check(z.minLength(1), z.maxLength(1)),
-  encoding: z.string().check(maxCodeUnitsCheck(32)),
+  delimiter: z
+    .string()
+    .check(
+      maxCodeUnitsCheck(1),
+      patternCheck(/^(?:\t|[^"\p{C}])$/u, 'a tab or a visible character')
+    ),
+  encoding: z.string().check(patternCheck(/^[\w.:-]{1,32}$/, 'the name of an encoding')),
   newline: z.enum(['\n', '\r\n', '\r', 'mixed']),
   has_header: z.boolean(),
   first_row: z.int().check(z.gte(1), z.lte(1_000))

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { registerLimits } from './kit/limits.ts'
-import { customCheck, textLineSchema } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnitsCheck, patternCheck, textLineSchema } from './kit/text-checks.ts'
 
 // What data sources, imports of registers and verifications have in common.
 
@@ -14,6 +14,9 @@ export type ColumnLabels = z.infer<typeof ColumnLabels>
 export const DateOrder = z.enum(['ymd', 'dmy', 'mdy'])
 export type DateOrder = z.infer<typeof DateOrder>
 
+// it may have line breaks
+const storable = patternCheck(/^[^\0\p{Cs}]*$/u, 'well-formed Unicode text without NUL')
+
 /**
  * A column of a file that the register keeps. A register has one key: `fingerprint`, the SHA-256 of
  * a document in hexadecimal, or `reference`, any identifier. Whoever asks by reference must also know
@@ -24,7 +27,7 @@ export const RegisterColumn = z.strictObject({
   // in the file, from 0
   index: z.int().check(z.gte(0), z.lte(999)),
   // by which the next import finds the column again
-  header: z.string().check(z.maxLength(255)),
+  header: z.string().check(maxCodeUnitsCheck(255), storable),
   use: z.enum(['fingerprint', 'reference', 'check', 'shown']),
   shown: z.boolean(),
   // absent for text; dates are shown and checked as `YYYY-MM-DD`

@@ -20,6 +20,7 @@ const databaseUrl = z
   .string()
   .check(z.regex(/^postgres(ql)?:\/\//, 'it must begin with postgres:// or postgresql://'))
 
+const roles = ['all', 'api', 'web'] as const
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 function count(least: number) {
@@ -32,12 +33,19 @@ const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
   MANAGEMENT_PORT: z._default(port, 4322),
+  MANAGEMENT_HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
+  ROLE: z._default(z.enum(roles, `it must be one of ${roles.join(', ')}`), 'all'),
+  API_INTERNAL_URL: z.optional(
+    z.string().check(z.refine(isOrigin, 'it must be an address such as http://10.0.0.5:4321'))
+  ),
+  SITE_SECRET: z.optional(z.string().check(z.minLength(32, 'it must have at least 32 characters'))),
   PUBLIC_URL: z.optional(
     z.string().check(z.refine(isOrigin, 'it must be an address such as https://docs.example.com'))
   ),
   DATABASE_URL: z.optional(databaseUrl),
   DATABASE_OWNER_URL: z.optional(databaseUrl),
   DATABASE_NOTIFY: z._default(flag, true),
+  POOL_SIZE: z._default(count(8), 16),
   SMTP_URL: z.optional(
     z.string().check(z.regex(/^smtps?:\/\/[^/]/, 'it must begin with smtp:// or smtps://'))
   ),
@@ -109,6 +117,8 @@ export const settingNames = Object.keys(settings)
 const Settings = z.object(settings)
 
 export interface Config {
+  /** Calls that use the database at the same time. */
+  poolSize: number
   /** Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined
   /**
@@ -119,6 +129,13 @@ export interface Config {
   port: number
   host: string
   managementPort: number
+  managementHost: string
+  /** Whether the process serves pages (`web`), the API (`api`), or both. */
+  role: (typeof roles)[number]
+  /** Whom a `web` process asks whose a host is. */
+  remoteApi: { apiUrl: string; secret: string } | undefined
+  /** An `api` process answers sites that know it. */
+  siteSecret: string | undefined
   /** Of the address under which people reach the service, such as a proxy's. */
   scheme: 'http' | 'https'
   /** Of the same address. Undefined for the default port of the scheme. */
@@ -174,16 +191,27 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       'REGISTERS_ON_LOOPBACK lets administrators of companies reach this machine from inside, so it is for tests: do not set it with PUBLIC_URL.'
     )
   }
+  if (value.ROLE === 'web' && (!value.API_INTERNAL_URL || !value.SITE_SECRET)) {
+    throw new Error('ROLE=web needs API_INTERNAL_URL and SITE_SECRET.')
+  }
   const seen = publicAddress(value.PUBLIC_URL, value.PORT)
   return {
     database:
       value.DATABASE_URL === undefined
         ? undefined
         : { url: value.DATABASE_URL, ownerUrl: value.DATABASE_OWNER_URL },
+    poolSize: value.POOL_SIZE,
     notify: value.DATABASE_NOTIFY,
     port: value.PORT,
     host: value.HOST,
     managementPort: value.MANAGEMENT_PORT,
+    managementHost: value.MANAGEMENT_HOST,
+    role: value.ROLE,
+    remoteApi:
+      value.API_INTERNAL_URL === undefined || value.SITE_SECRET === undefined
+        ? undefined
+        : { apiUrl: value.API_INTERNAL_URL, secret: value.SITE_SECRET },
+    siteSecret: value.SITE_SECRET,
     ...seen,
     hasPublicUrl: value.PUBLIC_URL !== undefined,
     registersOnLoopback: value.REGISTERS_ON_LOOPBACK,
@@ -229,9 +257,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
 }
 
-// without the value of a server's URL, which can contain a password
+// without the value of a secret or of a server's URL, which can contain a password
 function shown(key: string, given: Record<string, string | undefined>): string {
-  return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
+  return /^((DATABASE|SMTP)_\w*URL|SITE_SECRET)$/.test(key) ? key : `${key}=${given[key]}`
 }
 
 function listOf(text: string): string[] {

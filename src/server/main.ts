@@ -2,27 +2,31 @@ import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createOwnerReader, type Owner } from '../site/owners.ts'
 import { createSite } from '../site/site.ts'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { compressBody } from './compression/compressed-bodies.ts'
-import { readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 import { watchServedHosts, webOriginOf } from './domain/companies/served-hosts.ts'
 import { createEmptyDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
+import type { Log } from './domain/deps.ts'
 import { createFirstCompanyIfNone } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
-import { limitConnections } from './http/connections.ts'
+import { type ConnectionRoomCheck, limitConnections } from './http/connections.ts'
 import { createGate } from './http/gate.ts'
 import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
-import { createHttpServer } from './http/listener.ts'
+import { createHttpServer, type HttpServerOptions } from './http/listener.ts'
+import { createSiteOwners } from './http/site-owners.ts'
 import { runJobs } from './jobs/job-runner.ts'
 import { fillDemoJob, serviceJobs } from './jobs/jobs.ts'
-import { startManagementServer } from './management.ts'
+import { createCertificateJudge, startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
-import { readAstroBuild } from './site/astro-build.ts'
+import { checkReadiness } from './readiness.ts'
+import { type AstroBuild, readAstroBuild } from './site/astro-build.ts'
 import { findStartupProblems } from './startup-checks.ts'
 import { createUploadHandler } from './uploads/upload-routes.ts'
 
@@ -70,22 +74,40 @@ function stop(code: number): void {
 async function start(): Promise<void> {
   const config = readConfig()
   output = createProcessOutput(process.stdout, config.logLevel)
-  const { log } = output
-  // other users may enter this folder, because root runs the database as another user; the folders
-  // inside are private
-  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const build = await readAstroBuild(join(import.meta.dirname, '../../dist'))
+  const isSiteAlone = config.role === 'web'
+  if (!isSiteAlone) {
+    // other users may enter this folder, because root runs the database as another user; the
+    // folders inside are private
+    await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
+  }
+  const build =
+    config.role === 'api'
+      ? undefined
+      : await readAstroBuild(join(import.meta.dirname, '../../dist'))
   const problems = await findStartupProblems({
     scheme: config.scheme,
     trustedProxies: config.trustedProxies,
     host: config.host,
     ports: { PORT: config.port, MANAGEMENT_PORT: config.managementPort },
-    documents: join(config.dataDir, 'documents'),
+    managementHost: config.managementHost,
+    documents: isSiteAlone ? undefined : join(config.dataDir, 'documents'),
     now: new Date(),
-    built: build.built
+    built: build?.built
   })
   if (problems.length > 0) throw new Error(problems.join('\n'))
   output.starting()
+  if (build && isSiteAlone && config.remoteApi) {
+    const resolve = createOwnerReader(config.remoteApi, { fetch })
+    await serve(config, output.log, { build, resolve })
+    output.ready({ address: `http://${config.host}:${config.port}` })
+  } else await startWithDatabase(config, output, build)
+}
+
+async function startWithDatabase(
+  config: Config,
+  { log, ready }: ProcessOutput,
+  build: AstroBuild | undefined
+): Promise<void> {
   const opened = owned.use(
     await openDeps(config, log, stopping.signal, error => {
       log.error({ err: error }, 'the database could not be started again, so this process ends')
@@ -98,56 +120,34 @@ async function start(): Promise<void> {
   if (isFirst && config.demo) await createEmptyDemo(deps)
 
   const lag = owned.use(watchEventLoopLag())
-  const gate = createGate()
-  const app = createApp(deps, tenants, { lagMs: lag.ms })
-  const site = createSite({
-    resolve: tenants.resolve,
-    inPlace: gate.render,
-    scheme: config.scheme,
-    port: config.publicPort,
-    log,
-    pages: build,
-    encode: compressBody,
-    maxCacheBytes: maxPageCacheBytes,
-    checksPerMinute: config.limits.verifyPerAddressMinute,
-    publicAddresses: config.publicAddresses
-  })
+  const resolve = async (host: string): Promise<Owner | undefined> => {
+    const tenant = await tenants.resolve(host)
+    return (
+      tenant && {
+        company_id: tenant.company_id,
+        config: tenant.config,
+        checksPerMinute: config.limits.verifyPerAddressMinute,
+        publicAddresses: config.publicAddresses
+      }
+    )
+  }
   owned.use(runJobs(serviceJobs(deps), log))
-  const server = createHttpServer({
-    tenants,
-    site,
-    app,
-    uploads: createUploadHandler(deps),
-    addressOf: createClientAddressReader(config.trustedProxies),
-    gate,
-    headers: apiHeadersFor(deps.settings),
-    log
-  })
-  const connections = limitConnections(
-    server,
-    {
-      total: config.limits.connectionsPerProcess,
-      perAddress: config.limits.connectionsPerAddress,
-      // many people share the address of a proxy; a proxy that is not declared runs on this machine
-      isShared: createProxyAddressCheck(config.trustedProxies)
-    },
-    log
-  )
-
-  let isListening = false
-  const isReady = () => isListening && !stopping.signal.aborted
   const served = owned.use(await watchServedHosts(deps))
-  owned.use(
-    await startManagementServer({ port: config.managementPort, deps, connections, served, isReady })
-  )
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(config.port, config.host, () => resolve())
+  await serve(config, log, {
+    build,
+    resolve,
+    api: {
+      tenants,
+      app: createApp(deps, tenants, { lagMs: lag.ms }),
+      uploads: createUploadHandler(deps),
+      owners: createSiteOwners(config.siteSecret, resolve)
+    },
+    headers: apiHeadersFor(deps.settings),
+    check: connections => checkReadiness(deps, connections),
+    judgeCertificate: createCertificateJudge(deps, served)
   })
-  owned.defer(() => drain(server))
-  isListening = true
   const demo = await findDemo(deps)
-  output.ready({
+  ready({
     address: (await tenants.resolve('localhost'))
       ? webOriginOf(deps, 'localhost')
       : `http://${config.host}:${config.port}`,
@@ -160,6 +160,70 @@ async function start(): Promise<void> {
     outbox: config.smtp ? undefined : join(config.dataDir, 'outbox')
   })
   owned.use(runJobs([fillDemoJob(deps)], log))
+}
+
+/** Listens, with pages if there is a build, and with the API if it is given. */
+async function serve(
+  config: Config,
+  log: Log,
+  parts: {
+    build: AstroBuild | undefined
+    resolve: (host: string) => Promise<Owner | undefined>
+    api?: HttpServerOptions['api']
+    headers?: Record<string, string>
+    check?: (connections: ConnectionRoomCheck) => ReturnType<typeof checkReadiness>
+    judgeCertificate?: ReturnType<typeof createCertificateJudge>
+  }
+): Promise<void> {
+  const { build, resolve, api, headers, check, judgeCertificate } = parts
+  const gate = createGate(undefined, config.poolSize)
+  const site =
+    build &&
+    createSite({
+      resolve,
+      inPlace: gate.render,
+      scheme: config.scheme,
+      port: config.publicPort,
+      log,
+      pages: build,
+      encode: compressBody,
+      maxCacheBytes: maxPageCacheBytes
+    })
+  const server = createHttpServer({
+    ...(site && { pages: { site, resolve } }),
+    ...(api && { api }),
+    ...(headers && { headers }),
+    addressOf: createClientAddressReader(config.trustedProxies),
+    gate,
+    log
+  })
+  const connections = limitConnections(
+    server,
+    {
+      total: config.limits.connectionsPerProcess,
+      perAddress: config.limits.connectionsPerAddress,
+      // many people share the address of a proxy; a proxy that is not declared runs on this machine
+      isShared: createProxyAddressCheck(config.trustedProxies)
+    },
+    log
+  )
+  let isListening = false
+  owned.use(
+    await startManagementServer({
+      port: config.managementPort,
+      host: config.managementHost,
+      log,
+      check: async () => check?.(connections) ?? { connections: connections.hasRoom() },
+      judgeCertificate,
+      isReady: () => isListening && !stopping.signal.aborted
+    })
+  )
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.port, config.host, () => resolve())
+  })
+  owned.defer(() => drain(server))
+  isListening = true
 }
 
 // event streams end by themselves

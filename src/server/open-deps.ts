@@ -44,7 +44,14 @@ export async function openDeps(
   const place = await findDatabase()
   await migrate(place)
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
-  const db = owned.use(await openDatabase({ ...place, isEmbedded: !config.database, onError }))
+  const db = owned.use(
+    await openDatabase({
+      ...place,
+      calls: config.poolSize,
+      isEmbedded: !config.database,
+      onError
+    })
+  )
   const faults = await findDatabaseFaults(db)
   if (faults.length > 0) {
     throw new Error(

@@ -5,11 +5,11 @@ import type { Log } from './domain/deps.ts'
 export interface StartSummary {
   address: string
   /** To create the first operator. Undefined once there is one. */
-  setupLink: string | undefined
-  demo: { address: string; account: { email: string; password: string } | undefined } | undefined
-  dataDir: string
+  setupLink?: string | undefined
+  demo?: { address: string; account: { email: string; password: string } | undefined } | undefined
+  dataDir?: string
   /** Undefined if a mail server is configured. */
-  outbox: string | undefined
+  outbox?: string | undefined
 }
 
 export interface ProcessOutput {

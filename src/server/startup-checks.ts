@@ -11,21 +11,27 @@ interface Circumstances {
   host: string
   /** By the names of their settings. Each must be free. */
   ports: { PORT?: number; MANAGEMENT_PORT?: number }
-  /** Contains the folders `staging` and `blobs`, which are created if they are missing. */
-  documents: string
+  managementHost: string
+  /**
+   * Contains the folders `staging` and `blobs`, which are created if they are missing. Undefined in a
+   * process without documents.
+   */
+  documents: string | undefined
   now: Date
-  built: Date
+  /** Undefined in a process without pages. */
+  built: Date | undefined
 }
 
 /** One sentence each. `findDatabaseFaults` checks the database. */
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
-  const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
+  const { scheme, trustedProxies, host, ports, managementHost, documents, now, built } =
+    circumstances
   return [
     ...undeclaredProxyProblems(scheme, trustedProxies),
     ...proxyProblems(trustedProxies),
     ...(await portProblems('PORT', host, ports.PORT)),
-    ...(await portProblems('MANAGEMENT_PORT', '127.0.0.1', ports.MANAGEMENT_PORT)),
-    ...(await folderProblems(documents)),
+    ...(await portProblems('MANAGEMENT_PORT', managementHost, ports.MANAGEMENT_PORT)),
+    ...(documents === undefined ? [] : await folderProblems(documents)),
     ...clockProblems(now, built)
   ]
 }
@@ -144,8 +150,8 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
 }
 
 // with a clock before the build, expired sessions would be valid again
-function clockProblems(now: Date, built: Date): string[] {
-  if (now >= built) return []
+function clockProblems(now: Date, built: Date | undefined): string[] {
+  if (built === undefined || now >= built) return []
   return [
     `The clock says ${now.toISOString()}, but this version was built on ${built.toISOString()}: set the clock.`
   ]

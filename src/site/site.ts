@@ -5,6 +5,7 @@ import { findPage, notFoundPage, renderedPathOf } from '../core/pages/page-table
 import { type Locale, locales, type Messages } from '../i18n/index.ts'
 import { type Answer, type Ask, type EncodedBody, encodedAnswer } from './answers.ts'
 import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
+import type { Owner } from './owners.ts'
 import { type Encode, PageCache, type RenderedPage } from './page-cache.ts'
 import { detectLocale, isCrawler } from './visitors.ts'
 import { wellKnownResponse } from './well-known.ts'
@@ -69,13 +70,6 @@ export interface SiteOptions {
   pages: Pages
   encode: Encode
   maxCacheBytes: number
-  checksPerMinute: number
-  publicAddresses: readonly string[]
-}
-
-interface Owner {
-  company_id: string
-  config: DomainConfig
 }
 
 export interface Site {
@@ -206,7 +200,7 @@ export function createSite(options: SiteOptions): Site {
       }
       const whose = { company_id: owner.company_id, domain: owner.config.id }
       const kept = await cache.get(`${host} ${address}`, versionOf(owner), () =>
-        options.inPlace(whose, () => render(owner.config, host, address, isKnown ? 200 : 404))
+        options.inPlace(whose, () => render(owner, host, address, isKnown ? 200 : 404))
       )
       return encodedAnswer(ask, kept.status, { ...kept.headers, vary }, kept.body)
     } catch (cause) {
@@ -214,10 +208,10 @@ export function createSite(options: SiteOptions): Site {
     }
   }
 
-  // only config, host and path reach the renderer: others see the page, so it must contain nothing
+  // only owner, host and path reach the renderer: others see the page, so it must contain nothing
   // of one visitor's request
   async function render(
-    config: DomainConfig,
+    { config, checksPerMinute, publicAddresses }: Owner,
     host: string,
     path: string,
     status: number
@@ -234,8 +228,8 @@ export function createSite(options: SiteOptions): Site {
         config,
         buildId: pages.id,
         scripts: pages.scripts,
-        checksPerMinute: options.checksPerMinute,
-        publicAddresses: options.publicAddresses,
+        checksPerMinute,
+        publicAddresses,
         keepPage: page => {
           rendered = page
         },
@@ -293,8 +287,9 @@ export function createSite(options: SiteOptions): Site {
 }
 
 // with the company's id, because a host may move to another company
-function versionOf({ company_id, config }: Owner): string {
-  return [company_id, config.id, config.version, config.paused?.verification].join(' ')
+function versionOf({ company_id, config, checksPerMinute, publicAddresses }: Owner): string {
+  const { id, version, paused } = config
+  return [company_id, id, version, paused?.verification, checksPerMinute, publicAddresses].join(' ')
 }
 
 function readTarget(target: string): { path: string; query: string } {

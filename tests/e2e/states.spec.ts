@@ -438,5 +438,6 @@ function recordOf(match: 'original' | 'stored_copy') {
   const leaf_hash = createHash('sha256').update('leaf').digest('hex')
   const sha256 = createHash('sha256').update(match).digest('hex')
   const findings = [{ match, recorded: at, leaf_hash }]
-  return { items: [{ sha256, verdict: 'authentic', company: 'Acme', at, findings, records: 1 }] }
+  const item = { sha256, verdict: 'authentic', company: 'Acme', at, findings, records: 1 }
+  return { items: [{ ...item, sources: [] }], sources: [] }
 }

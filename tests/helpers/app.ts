@@ -44,12 +44,13 @@ import {
   workOnRegistersJob
 } from '../../src/server/jobs/jobs.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
+import type { Site } from '../../src/site/site.ts'
 import { newEmail, uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
 import { guardLogHeadLocks } from './head-locks.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 import { listenLocally } from './servers/listen.ts'
-import { noSite } from './site.ts'
+import { noOwners, noSite } from './site.ts'
 
 type Limits = NewCompany['limits']
 
@@ -140,7 +141,7 @@ export async function makeApp(
     /** Checks, runs and undoes imports in the background, as the service does. */
     runsImports?: true
     /** Serves the pages. Without it, requests to page hosts are refused. */
-    site?: HttpServerOptions['site']
+    site?: Pick<Site, 'answer'>
     /**
      * Returns the delay of the event loop in milliseconds, as the API should see it. While the
      * delay is long, the API refuses calls without a token. Without this function, the delay is 0.
@@ -231,10 +232,8 @@ export async function makeApp(
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
   const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createHttpServer({
-    tenants,
-    site: options.site ?? noSite,
-    app,
-    uploads: createUploadHandler(deps),
+    pages: { site: options.site ?? noSite, resolve: tenants.resolve },
+    api: { tenants, app, uploads: createUploadHandler(deps), owners: noOwners },
     addressOf: createClientAddressReader(options.trustedProxies ?? []),
     gate,
     log: deps.log,

@@ -1,9 +1,14 @@
+import { keepMount } from 'nanostores'
 import { type ComponentType, createElement } from 'react'
 import { flushSync } from 'react-dom'
 import { createRoot } from 'react-dom/client'
 import { textsOf } from '../../scripts/texts.ts'
 import type { Locale } from '../../src/i18n/index.ts'
 import { withTranslation } from '../../src/islands/kit/use-translation.ts'
+import { $route } from '../../src/stores/routes.ts'
+
+// else it lets go of the document a second after its last user, when the test may be over
+keepMount($route)
 
 /** Draws a component of an island, with all texts of a language, into the document of happy-dom. */
 export function renderIsland<Props extends object>(

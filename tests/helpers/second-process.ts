@@ -11,7 +11,7 @@ import { createHttpServer } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 import { listenLocally } from './servers/listen.ts'
-import { noSite } from './site.ts'
+import { noOwners } from './site.ts'
 
 type BesideNotifications = NonNullable<Parameters<typeof createServiceSignals>[0]>
 
@@ -40,10 +40,7 @@ export async function startSecondProcess(
   }
   const api = createApp(deps, tenants)
   const server = createHttpServer({
-    tenants,
-    site: noSite,
-    app: api,
-    uploads: createUploadHandler(deps),
+    api: { tenants, app: api, uploads: createUploadHandler(deps), owners: noOwners },
     addressOf: createClientAddressReader([]),
     gate: createGate(),
     log: deps.log

@@ -1,4 +1,6 @@
 import { compressBody } from '../../src/server/compression/compressed-bodies.ts'
+import { createSiteOwners } from '../../src/server/http/site-owners.ts'
+import type { Owner } from '../../src/site/owners.ts'
 import { createSite, type Site, type SiteOptions } from '../../src/site/site.ts'
 
 /** For tests of the API. */
@@ -6,9 +8,13 @@ export const noSite: Pick<Site, 'answer'> = {
   answer: async () => ({ status: 421, headers: {} })
 }
 
+export const noOwners = createSiteOwners(undefined, async () => undefined)
+
+type Resolve = (host: string) => Promise<Pick<Owner, 'company_id' | 'config'> | undefined>
+
 /** Creates a site that limits nobody and logs nothing. */
 export function makeSite(
-  options: Pick<SiteOptions, 'pages' | 'resolve'> & Partial<SiteOptions>
+  options: Pick<SiteOptions, 'pages'> & Partial<Omit<SiteOptions, 'resolve'>> & { resolve: Resolve }
 ): Site {
   return createSite({
     inPlace: (_domain, render) => render(),
@@ -17,8 +23,10 @@ export function makeSite(
     log: { warn() {}, error() {} },
     encode: compressBody,
     maxCacheBytes: 256 * 1024 * 1024,
-    checksPerMinute: 60,
-    publicAddresses: [],
-    ...options
+    ...options,
+    resolve: async host => {
+      const owner = await options.resolve(host)
+      return owner && { ...owner, checksPerMinute: 60, publicAddresses: [] }
+    }
   })
 }

@@ -88,6 +88,11 @@ export function RegisterCheckStep({ source, state, onAgain, onBack }: RegisterCh
               onClick={() => void discarding.start(onBack)}
             />
           )}
+          {item.state === 'failed' && (
+            <button type="button" className="btn btn-outline" onClick={onAgain}>
+              {t('registerImports.run.again')}
+            </button>
+          )}
           <ConfirmButton
             label={t('registerImports.check.discard')}
             look="btn-outline"

@@ -24,12 +24,15 @@ export interface Db {
 export type OpenOptions = DatabaseLocation & {
   /** Whether the service itself runs PostgreSQL, whose processes then get a lower priority. */
   isEmbedded?: boolean
+  /** How many calls use the database at the same time; 16 by default. */
+  calls?: number
   onError?: (error: Error) => void
 }
 
+/** Besides those for calls. */
 const needed = {
-  /** the places for calls in `http/gate.ts`, with the reserve */
-  calls: 20,
+  /** the reserve of `http/gate.ts` */
+  reserve: 4,
   longReads: 4,
   /** `collectAttentionOfAllCompanies` checks four companies at once in one place */
   attention: 3,
@@ -41,7 +44,8 @@ const needed = {
   other: 1
 }
 // So whoever has a place has a connection at once. Two processes fit PostgreSQL's default of 100.
-const poolSize = Object.values(needed).reduce((sum, count) => sum + count)
+const besideCalls = Object.values(needed).reduce((sum, count) => sum + count)
+const defaultCalls = 16
 // each connection keeps its prepared statements in memory until it is closed
 const maxNames = 500
 const names = new Map<string, string>()
@@ -57,7 +61,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
   const pool = new pg.Pool({
     ...appRoleConnectionConfig(options),
-    max: poolSize,
+    max: (options.calls ?? defaultCalls) + besideCalls,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,
     lock_timeout: lockMillis,

@@ -8,13 +8,13 @@ import { Places, presentMs } from './places.ts'
 const cores = availableParallelism()
 const unlimited = Number.POSITIVE_INFINITY
 // with those for long reads 24 at once, and `openDatabase` opens a connection for each
-const callPlaces = { all: 16, reserve: 4, besideOthers: Math.min(cores, 16), waiting: unlimited }
+const defaultCalls = 16
 // no company holds all four beside others
 const longReadPlaces = { all: 4, reserve: 0, besideOthers: Math.min(cores, 3), waiting: unlimited }
 // In each turn of the event loop a company begins one request beside others, whatever becomes of it:
 // a thousand refusals at once would keep the event loop busy for 250 ms. It also takes in one piece
 // of a body, because hashing the pieces of a hundred uploads would take as long.
-const turnPlaces = { ...callPlaces, besideOthers: 1 }
+const turnPlaces = { all: 16, reserve: 4, besideOthers: 1, waiting: unlimited }
 // anyone can make up host names below a wildcard domain, and each one has pages of its own
 const domainRenders = { all: unlimited, reserve: 0, besideOthers: 2, waiting: 100 }
 // a company has up to a hundred domains
@@ -42,7 +42,16 @@ export type Gate = ReturnType<typeof createGate>
  * All companies use the same connections and the same event loop, so without places a thousand
  * calls of one company would delay every other company's next call.
  */
-export function createGate({ perPerson, perAddress, perCompany }: CallLimits = defaultLimits) {
+export function createGate(
+  { perPerson, perAddress, perCompany }: CallLimits = defaultLimits,
+  callsAtOnce = defaultCalls
+) {
+  const callPlaces = {
+    all: callsAtOnce,
+    reserve: 4,
+    besideOthers: Math.min(cores, callsAtOnce),
+    waiting: unlimited
+  }
   const counts = new Map<string, number>()
   let last = { company: '', at: Number.NEGATIVE_INFINITY }
   let lastOfOthers = last
@@ -77,7 +86,7 @@ export function createGate({ perPerson, perAddress, perCompany }: CallLimits = d
   }
 
   // Pages come from memory or have places of their own, so slow calls delay no page.
-  async function takeTurn(company: CompanyId, client?: WaitingClient): Promise<void> {
+  async function takeTurn(company: string, client?: WaitingClient): Promise<void> {
     if (last.company !== company) lastOfOthers = last
     last = { company, at: performance.now() }
     await turns.run(company, async () => undefined, { client, waitMs: turnWaitMs })

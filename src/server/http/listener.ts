@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
+import type { Owner } from '../../site/owners.ts'
 import type { Site } from '../../site/site.ts'
 import type { Api, CallPlace } from '../api/kit/context.ts'
 import { createRefusalNote } from '../api/kit/log-throttle.ts'
@@ -16,6 +17,7 @@ import { addParseErrorHandler } from './client-errors.ts'
 import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
+import type { SiteOwners } from './site-owners.ts'
 
 // an average of `bytesPerSecond` in each period of `windowMs` milliseconds
 interface MinimumSpeed {
@@ -26,10 +28,18 @@ interface MinimumSpeed {
 const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
 
 export interface HttpServerOptions {
-  tenants: TenantCache
-  site: Pick<Site, 'answer'>
-  app: Api
-  uploads: UploadHandler
+  /** Undefined in a process of the API alone. */
+  pages?: {
+    site: Pick<Site, 'answer'>
+    resolve: (host: string) => Promise<Pick<Owner, 'company_id'> | undefined>
+  }
+  /** Undefined in a process of the site alone. */
+  api?: {
+    tenants: Pick<TenantCache, 'resolve'>
+    app: Api
+    uploads: UploadHandler
+    owners: SiteOwners
+  }
   addressOf: ClientAddressReader
   gate: Gate
   log: Log
@@ -40,55 +50,59 @@ export interface HttpServerOptions {
 }
 
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { tenants, site, app, uploads, addressOf, gate, log, headMs = 10_000 } = options
+  const { pages, api, addressOf, gate, log, headMs = 10_000 } = options
   const { headers = commonApiHeaders } = options
   const noteRefusal = createRefusalNote(log)
   const places = new WeakMap<IncomingMessage, Promise<CallPlace>>()
-  const api = getRequestListener(
-    async (request, { incoming, outgoing }) => {
-      const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
-      let stream: EventStream | undefined
-      let taken: { answer: Response; text: string } | undefined
-      const answer = await app.fetch(request, {
-        remoteAddress: addressOf(message),
-        peer: message.socket.remoteAddress,
-        host: hostOf(message),
-        place: places.get(message),
-        hasWholeBody: () => message.complete,
-        takeStream(given) {
-          stream = given
-        },
-        takeText(answer, text) {
-          taken = { answer, text }
+  const serveCall =
+    api &&
+    getRequestListener(
+      async (request, { incoming, outgoing }) => {
+        const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
+        let stream: EventStream | undefined
+        let taken: { answer: Response; text: string } | undefined
+        const answer = await api.app.fetch(request, {
+          remoteAddress: addressOf(message),
+          peer: message.socket.remoteAddress,
+          host: hostOf(message),
+          place: places.get(message),
+          hasWholeBody: () => message.complete,
+          takeStream(given) {
+            stream = given
+          },
+          takeText(answer, text) {
+            taken = { answer, text }
+          }
+        })
+        const response = outgoing as ServerResponse // as: likewise
+        // a response to HEAD and an error response do not contain this text
+        if (taken?.answer === answer) {
+          write(taken.text, response, answer)
+          return RESPONSE_ALREADY_SENT
         }
-      })
-      const response = outgoing as ServerResponse // as: likewise
-      // a response to HEAD and an error response do not contain this text
-      if (taken?.answer === answer) {
-        write(taken.text, response, answer)
+        if (!stream) return answer
+        if (!answer.ok) {
+          stream.close()
+          return answer
+        }
+        writeStream(stream, response, answer)
         return RESPONSE_ALREADY_SENT
-      }
-      if (!stream) return answer
-      if (!answer.ok) {
-        stream.close()
-        return answer
-      }
-      writeStream(stream, response, answer)
-      return RESPONSE_ALREADY_SENT
-    },
-    { overrideGlobalObjects: false }
-  )
+      },
+      { overrideGlobalObjects: false }
+    )
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (api?.owners.isAsked(request)) return api.owners.answer(request, response)
     const host = hostOf(request)
     if (!host) return sendHostError(response, 400, headers)
     // `api.acme.fr` is the API of `acme.fr` if that exists, else a page host
-    const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
-    if (!owner) {
-      const page = await tenants.resolve(host)
-      if (!page) return sendHostError(response, 421, headers)
-      await gate.takeTurn(page.company_id, response)
-      return sendPage(site, request, response, host)
+    const owner = host.startsWith('api.') ? await api?.tenants.resolve(host.slice(4)) : undefined
+    if (!api || !serveCall || !owner) {
+      // if that fails, the site shows a page that says so
+      const page = await pages?.resolve(host).catch(() => 'unknown' as const)
+      if (!pages || !page) return sendHostError(response, 421, headers)
+      if (page !== 'unknown') await gate.takeTurn(page.company_id, response)
+      return sendPage(pages.site, request, response, host)
     }
     const isPreflight = request.method === 'OPTIONS'
     const isUpload =
@@ -105,10 +119,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
       }
       if (isUpload) {
         const caller = { tenant: owner, address: addressOf(request), place }
-        return await uploads.handle(request, response, caller)
+        return await api.uploads.handle(request, response, caller)
       }
       places.set(request, place)
-      await api(request, response)
+      await serveCall(request, response)
     } finally {
       entered?.end()
     }

@@ -204,6 +204,8 @@ describe('the company of a call', () => {
     name => !hasCompanyIdInPath(routeOf(name)) && !routeCaseOf(name).reachesOthers
   )
 
+  const ofUploads = ['headUpload', 'patchUpload', 'deleteUpload']
+
   // one middleware resolves the company, so the other routes get one company of several
   const thorough = ['createUser', 'getCompany']
   const othersFor = (name: string): ('beta' | 'suspended')[] =>
@@ -302,7 +304,20 @@ describe('the company of a call', () => {
     }
   })
 
-  test.each(names.filter(name => !acting.includes(name)))(
+  test.each(ofUploads)('%s: finds the upload in the company of the header', async name => {
+    const { people, things, companies } = world
+    for (const [person, company, code] of [
+      [people.operator, 'x', 'invalid_input'],
+      [people.operator, companies.beta, 'not_found'],
+      [people.admin, companies.beta, 'not_found'],
+      [people.plain, companies.acme, 'forbidden']
+    ] as const) {
+      const answer = await ask(name, { person, things: things.operator, company })
+      expect.soft(outcomeOf(answer)).toEqual(refusalOutcomeOf(code, routeOf(name)))
+    }
+  })
+
+  test.each(names.filter(name => !acting.includes(name) && !ofUploads.includes(name)))(
     '%s: administers none and ignores the header',
     async name => {
       const { people, things, companies } = world

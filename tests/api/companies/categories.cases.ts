@@ -48,7 +48,8 @@ export const rows: RouteCases = {
       store: 'file',
       media_types: null,
       retention: null,
-      default: true
+      default: true,
+      data_sources: []
     }),
     ids: { id: 'company category' },
     idLists: { data_sources: { of: 'data source' } },

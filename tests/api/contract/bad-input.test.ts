@@ -118,7 +118,7 @@ const harmless = [
 ]
 
 /** Calls with optional fields that exclude each other, so no valid call has all of them. */
-const exclusive = ['changeUsers', 'createInvitationLinks']
+const exclusive = ['changeUsers', 'createInvitationLinks', 'createRegisterImport']
 
 describe('a field out of form', () => {
   test.each(withBody)('is refused by %s, and nothing is kept', async name => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints, nonJsonEndpoints } from '../../../src/contract/index.ts'
 import { hasJsonBody, type NonJsonEndpoint } from '../../../src/contract/kit/endpoint.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, domainIdOf } from '../../helpers/cases.ts'
+import { confirmSessions, domainIdOf, makeImportedRegister } from '../../helpers/cases.ts'
 import { batchContentType } from '../../helpers/deposits/batches.ts'
 import {
   examplePathOf,
@@ -13,6 +13,7 @@ import {
   makeHeavyForms
 } from '../../helpers/deposits/heavy-bodies.ts'
 import { makeOperators } from '../../helpers/matrix.ts'
+import { diplomaColumns } from '../../helpers/registers.ts'
 import { isSoak, testTimeout } from '../../helpers/soak.ts'
 
 let app: TestApp
@@ -24,7 +25,11 @@ beforeAll(async () => {
   await makeOperators(app.owner)
   known = {
     updateDomain: { id: await domainIdOf(app.owner, 'acme.localhost') },
-    createDeposit: { category: ada.category }
+    createDeposit: { category: ada.category },
+    createRegisterImport: {
+      id: await makeImportedRegister(app.owner, ada.company),
+      columns: diplomaColumns
+    }
   }
 })
 afterAll(() => app[Symbol.asyncDispose]())

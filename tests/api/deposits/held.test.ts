@@ -13,6 +13,7 @@ import {
 import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { startManagementServer } from '../../../src/server/management.ts'
+import { checkReadiness } from '../../../src/server/readiness.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { freePort } from '../../helpers/service.ts'
 
@@ -82,9 +83,10 @@ test('says to operators how many deposits are held, and stays ready', async () =
   const port = await freePort()
   await using _management = await startManagementServer({
     port,
-    deps: app.deps,
-    connections: { hasRoom: () => true },
-    served: { domainOf: () => undefined },
+    host: '127.0.0.1',
+    log: app.deps.log,
+    check: () => checkReadiness(app.deps, { hasRoom: () => true }),
+    judgeCertificate: undefined,
     isReady: () => true
   })
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`)

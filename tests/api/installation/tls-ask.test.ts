@@ -5,7 +5,7 @@ import {
   type ServedHosts,
   watchServedHosts
 } from '../../../src/server/domain/companies/served-hosts.ts'
-import { startManagementServer } from '../../../src/server/management.ts'
+import { createCertificateJudge, startManagementServer } from '../../../src/server/management.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makeDomain } from '../../helpers/cases.ts'
 import { freePort } from '../../helpers/service.ts'
@@ -18,12 +18,12 @@ beforeAll(async () => {
   app = await makeApp()
   served = await watchServedHosts(app.deps)
   port = await freePort()
-  const connections = { hasRoom: () => true }
   management = await startManagementServer({
     port,
-    deps: app.deps,
-    connections,
-    served,
+    host: '127.0.0.1',
+    log: app.deps.log,
+    check: async () => ({}),
+    judgeCertificate: createCertificateJudge(app.deps, served),
     isReady: () => true
   })
 })

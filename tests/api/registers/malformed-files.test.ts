@@ -8,7 +8,7 @@ import {
 } from '../../../src/contract/register-imports.ts'
 import { type Encoding, encodeText } from '../../../src/core/csv/encodings.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
-import { makeRegisterStage } from '../../helpers/register-imports.ts'
+import { makeRegisterStage } from '../../helpers/registers/register-imports.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // security.md E-01

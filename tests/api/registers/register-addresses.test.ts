@@ -11,7 +11,7 @@ import {
   type RegisterImportFailure
 } from '../../../src/contract/register-imports.ts'
 import { createForeignFiles } from '../../../src/server/adapters/foreign-files.ts'
-import { makeRegisterStage, tablesWith } from '../../helpers/register-imports.ts'
+import { makeRegisterStage, tablesWith } from '../../helpers/registers/register-imports.ts'
 import { csvDialect, diplomaColumns } from '../../helpers/registers.ts'
 
 const stage = await makeRegisterStage()
@@ -178,6 +178,7 @@ test.each(Object.entries(answers))(
   }
 )
 
+// G-07
 test('this machine is reached in tests alone', async () => {
   let requests = 0
   const url = await serve((_, response) => {
@@ -232,6 +233,7 @@ async function serveInSteps(path: string) {
   }
 }
 
+// G-08
 test('neither an address nor the file stays in the clear, and a lost lease ends the fetch', async () => {
   const secret = randomUUID()
   const server = await serveInSteps(`/${secret}/list.csv?token=${secret}`)

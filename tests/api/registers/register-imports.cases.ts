@@ -20,7 +20,10 @@ const creation = () => ({
   file_name: 'diplomas.csv',
   bytes: 300,
   dialect: csvDialect,
-  columns: diplomaColumns
+  // first one that has a `date`
+  columns: diplomaColumns.toSorted(
+    (a, b) => Number(b.date !== undefined) - Number(a.date !== undefined)
+  )
 })
 
 export const rows: RouteCases = {

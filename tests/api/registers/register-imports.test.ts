@@ -15,7 +15,7 @@ import { countRegisterRows } from '../../../src/server/domain/registers/register
 import { workOnRegisters } from '../../../src/server/domain/registers/register-work.ts'
 import { deleteExpiredRowsJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
-import { makeRegisterStage, tablesWith } from '../../helpers/register-imports.ts'
+import { makeRegisterStage, tablesWith } from '../../helpers/registers/register-imports.ts'
 import { csvDialect, diplomaColumns, fileColumns } from '../../helpers/registers.ts'
 
 const stage = await makeRegisterStage()

@@ -15,7 +15,7 @@ export interface HeavyBody {
  * example values.
  */
 export function examplePathOf(endpoint: Endpoint, known: Record<string, unknown> = {}): string {
-  const example = { ...exampleOf(endpoint), ...known }
+  const example = exampleOf(endpoint, known)
   return pathParameters(endpoint.path).reduce(
     (path, name) => path.replace(`{${name}}`, String(example[name])),
     endpoint.path
@@ -66,7 +66,7 @@ export function makeHeavyBodies(
   bytes: number,
   filled: (field: string) => boolean = () => true
 ): HeavyBody[] {
-  const base: Record<string, unknown> = { ...exampleOf(endpoint), ...known }
+  const base = exampleOf(endpoint, known)
   for (const name of pathParameters(endpoint.path)) delete base[name]
   const leaves = leavesOf(base).filter(({ path }) => filled(String(path[0])))
   const texts = Object.entries(fillers).flatMap(([name, filler]) => {
@@ -135,10 +135,11 @@ export function makeHeavyForms(
   ]
 }
 
-function exampleOf(endpoint: Endpoint): Record<string, unknown> {
-  const example = sampleOf(jsonSchemaOf(endpoint))
+function exampleOf(endpoint: Endpoint, known: Record<string, unknown>): Record<string, unknown> {
+  // as: an input is one flat object
+  const example = { ...(sampleOf(jsonSchemaOf(endpoint)) as Record<string, unknown>), ...known }
   const parsed = endpoint.input.safeParse(example)
-  if (parsed.success) return example as Record<string, unknown> // as: an input is one flat object
+  if (parsed.success) return example
   throw new Error(`no example of ${endpoint.path}: ${JSON.stringify(parsed.error.issues)}`)
 }
 

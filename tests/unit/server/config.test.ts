@@ -61,3 +61,10 @@ test('reaches registers on this machine in tests alone', () => {
 test('makes the data folder absolute', () => {
   expect(isAbsolute(readConfig({ DATA_DIR: 'here' }).dataDir)).toBe(true)
 })
+
+test('wants the address and a long secret of the API where a process serves pages alone', () => {
+  expect(() => readConfig({ ROLE: 'web' })).toThrow(/needs API_INTERNAL_URL and SITE_SECRET/)
+  expect(() => readConfig({ SITE_SECRET: 'hunter2' })).toThrow(
+    new Error('SITE_SECRET is not valid: it must have at least 32 characters.')
+  )
+})

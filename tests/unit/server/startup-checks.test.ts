@@ -13,6 +13,7 @@ async function refusalsOf(change: Partial<Parameters<typeof findStartupProblems>
     scheme: 'http',
     host: '127.0.0.1',
     ports: {},
+    managementHost: '127.0.0.1',
     trustedProxies: [],
     documents,
     now,

@@ -1,6 +1,6 @@
 import type { DateOrder } from '../../../contract/registers.ts'
 
-const separated = /^(\d{1,4})\s*[-/. ]\s*(\d{1,2})\s*[-/. ]\s*(\d{1,4})$/
+const separated = /^(\d{1,4})\s?[-/. ]\s?(\d{1,2})\s?[-/. ]\s?(\d{1,4})$/
 // a spreadsheet may write the time of day behind it
 const midnight = /[T ]00:00(?::00(?:\.0+)?)?Z?$/
 

@@ -62,6 +62,10 @@ async function readAndCheck(
   const compared = await compare(deps, { work, file, leaves, stopping })
   const root = await leaves.root()
   const staged = await inCompany(deps.db, company, async tx => {
+    // a run locks it before its import
+    if (work.run_when_checked) {
+      await selectById(tx, 'data_source', work.source_id).select('id').forUpdate().execute()
+    }
     const rows = leaves.size()
     await sql`
       update register_segment set rows = ${rows}, root = ${root}
@@ -77,25 +81,24 @@ async function readAndCheck(
       warnings: end.warnings,
       leased_until: null
     })
+    // in one transaction, so that no crash leaves it checked
+    if (work.run_when_checked) await runAtOnce(tx, deps, work)
     return settleUpload(tx, work.upload_id)
   })
   if (staged) await deps.blobs.discardStaged(staged)
-  if (work.run_when_checked) await runAfterCheck(deps, work)
 }
 
 // the call that brought the file wanted it to run, unless rows are refused
-async function runAfterCheck(deps: WorkDeps, work: ImportInProgress): Promise<void> {
+async function runAtOnce(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void> {
   const { id, skip_refused, actor_id, actor_company, created_by, company_id } = work
   const by = {
     id: actor_id ?? created_by,
     company_id: toCompanyId(actor_company ?? company_id)
   }
   try {
-    await inCompany(deps.db, toCompanyId(company_id), tx =>
-      runImport(tx, deps, { id, by, skip_refused })
-    )
+    await runImport(tx, deps, { id, by, skip_refused })
   } catch (error) {
-    // it stays checked, and people decide
+    // thrown before anything is written; the import stays checked, and people decide
     if (!(error instanceof AppError)) throw error
   }
 }

@@ -92,28 +92,28 @@ test.for([
     'file',
     'en',
     'Listed',
-    `This file is not a deposit, but the register “Diplomas” lists it (version of ${version}).`
+    `This file is not a deposit, but the register “Diplomas” lists it, version of ${version}.`
   ],
   [
     'listed',
     'file',
     'fr',
     'Répertorié',
-    `Ce fichier n’est pas un dépôt, mais le registre « Diplomas » le mentionne (version du ${versionFr}).`
+    `Ce fichier n’est pas un dépôt, mais le registre « Diplomas » le mentionne, version du ${versionFr}.`
   ],
   [
     'listed',
     'reference',
     'en',
     'Listed',
-    `Acme lists these details in the register “Diplomas” (version of ${version}).`
+    `Acme lists these details in the register “Diplomas”, version of ${version}.`
   ],
   [
     'listed',
     'reference',
     'fr',
     'Répertorié',
-    `Acme mentionne ces éléments dans son registre « Diplomas » (version du ${versionFr}).`
+    `Acme mentionne ces éléments dans son registre « Diplomas », version du ${versionFr}.`
   ],
   [
     'not_found',

@@ -5,11 +5,11 @@ import { type Messages, translator } from '../../../../src/i18n/index.ts'
 import { requestName } from '../../../../src/islands/history/request-labels.ts'
 
 test.each([
-  [1, undefined, 'Verification of one file'],
-  [3, undefined, 'Verification of 3 files'],
+  [1, undefined, 'Verification of one document'],
+  [3, undefined, 'Verification of 3 documents'],
   [1, 'lease.pdf', 'Verification of lease.pdf'],
-  [2, 'lease.pdf', 'Verification of lease.pdf and 1 other file'],
-  [3, 'lease.pdf', 'Verification of lease.pdf and 2 other files']
+  [2, 'lease.pdf', 'Verification of lease.pdf and 1 other document'],
+  [3, 'lease.pdf', 'Verification of lease.pdf and 2 other documents']
 ])('%i verified files, of which the person has deposited %s: %s', (asked, name, words) => {
   const request: ProcessedRequest = {
     id: 'r',

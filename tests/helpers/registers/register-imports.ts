@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { createDataSource } from '../../src/contract/data-sources.ts'
+import { createDataSource } from '../../../src/contract/data-sources.ts'
 import {
   type CsvDialectInput,
   createRegisterImport,
@@ -11,20 +11,18 @@ import {
   type RegisterImport,
   runRegisterImport,
   undoRegisterImport
-} from '../../src/contract/register-imports.ts'
-import type { RegisterColumn } from '../../src/contract/registers.ts'
-import { openRow } from '../../src/server/domain/registers/register-rows.ts'
-import { makeApp, type TestPerson } from './app.ts'
-import { makeAdmins } from './matrix.ts'
-import { csvDialect, diplomaColumns } from './registers.ts'
+} from '../../../src/contract/register-imports.ts'
+import type { RegisterColumn } from '../../../src/contract/registers.ts'
+import { openRow } from '../../../src/server/domain/registers/register-rows.ts'
+import { makeApp, type TestPerson } from '../app.ts'
+import { makeAdmins } from '../matrix.ts'
+import { csvDialect, diplomaColumns } from '../registers.ts'
 
 interface Options {
   mode?: RegisterImport['mode']
   columns?: RegisterColumn[]
   dialect?: Partial<CsvDialectInput>
 }
-
-export type RegisterStage = Awaited<ReturnType<typeof makeRegisterStage>>
 
 /** An app that imports registers in the background, and `ada`, who administers its company. */
 export async function makeRegisterStage(options: Parameters<typeof makeApp>[0] = {}) {

@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache'
+import * as z from 'zod/mini'
+import { DomainConfig } from '../contract/domains.ts'
+import { AppError } from '../contract/kit/errors.ts'
+
+/** Whose a host is, and what its pages show. */
+export const Owner = z.object({
+  company_id: z.string(),
+  config: DomainConfig,
+  /** The number of fingerprints that a network may verify in a minute without signing in. */
+  checksPerMinute: z.number(),
+  /** For the DNS records that domains need. */
+  publicAddresses: z.array(z.string())
+})
+export type Owner = z.infer<typeof Owner>
+
+/** Shows a process of the API that a process of the site may ask for any host. */
+export const siteSecretHeader = 'site-secret'
+
+const freshMs = 1000
+const staleMs = 2000
+// pages that are known stay while the API is away
+const awayMs = 600_000
+const answerMs = 5000
+const maxCharacters = 32_000_000
+
+interface Known {
+  owner: Owner | undefined
+  characters: number
+  at: number
+}
+
+/**
+ * Asks the API whose a host is. An answer is used for a second, and for two while the next one is
+ * on its way.
+ */
+export function createOwnerReader(
+  { apiUrl, secret }: { apiUrl: string; secret: string },
+  { fetch, now = Date.now }: { fetch: typeof globalThis.fetch; now?: () => number }
+): (host: string) => Promise<Owner | undefined> {
+  const known = new LRUCache<string, Known>({
+    maxSize: maxCharacters,
+    sizeCalculation: ({ characters }) => characters
+  })
+  const asked = new Map<string, Promise<Owner | undefined>>()
+
+  async function ask(host: string): Promise<Owner | undefined> {
+    const at = now()
+    const response = await fetch(`${apiUrl}/${host}`, {
+      headers: { [siteSecretHeader]: secret },
+      signal: AbortSignal.timeout(answerMs)
+    })
+    const text = await response.text()
+    if (!response.ok && response.status !== 404) {
+      throw new Error(`The API answers ${response.status} to the site`)
+    }
+    const owner = response.ok ? Owner.parse(JSON.parse(text)) : undefined
+    known.set(host, { owner, at, characters: host.length + text.length })
+    return owner
+  }
+
+  function askOnce(host: string): Promise<Owner | undefined> {
+    const running = asked.get(host)
+    if (running) return running
+    const asking = ask(host).finally(() => asked.delete(host))
+    asked.set(host, asking)
+    return asking
+  }
+
+  return async host => {
+    const found = known.get(host)
+    const age = found ? now() - found.at : Number.POSITIVE_INFINITY
+    if (found && age < freshMs) return found.owner
+    const asking = askOnce(host)
+    if (found && age < staleMs) {
+      asking.catch(() => undefined) // the next visitor asks again
+      return found.owner
+    }
+    try {
+      return await asking
+    } catch (cause) {
+      if (found?.owner && age < awayMs) return found.owner
+      throw new AppError('unavailable', 'The API does not answer the site', { cause })
+    }
+  }
+}
