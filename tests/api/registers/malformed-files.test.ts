@@ -118,7 +118,7 @@ const damages: ((random: Random) => Made)[] = [
   },
   random => {
     const { file, dialect } = makeFile(random)
-    const delimiter = random.pick([',', ';', '"', '\n', '\r', '\ufeff', ' ', '\0'])
+    const delimiter = random.pick([',', ';', ' ', '-', '1', 'a', "'", 'é'])
     return { file, dialect: { ...dialect, delimiter } }
   },
   random => {
