@@ -28,9 +28,8 @@ import {
 
 type WorkDeps = AttemptDeps & Pick<Deps, 'companyKeys' | 'random' | 'signals' | 'settings'>
 
-// a statement compares at most as many rows as one of a million rows in 64 parts
-const parts = 64
-const comparedAtOnce = 1_000_000 / parts
+// also of a short list: right after loading, a statement for thousands of rows has a bad plan
+const slices = 64
 
 /**
  * Reads and compares the file that has waited longest, one of a company at a time, or erases some
@@ -254,13 +253,12 @@ async function compare(deps: WorkDeps, reading: Reading): Promise<Compared> {
     return { ...source, rows: version?.rows ?? 0 }
   })
   const counts = { new: 0, changed: 0, unchanged: 0, removed: 0 }
-  const slices = Math.max(leaves.size(), current.rows) <= comparedAtOnce ? 1 : parts
   for (let slice = 0; slice < slices; slice++) {
     if (stopping()) throw new Stopped()
     await inCompany(deps.db, company, async tx => {
       await keepLease(tx, deps, work, { step: 'comparing', progress: slice })
       await planWithIndexes(tx)
-      const tags = tagsOf(slice, slices)
+      const tags = tagsOf(slice)
       const found = await countSlice(tx, file, current.segments, tags)
       counts.new += found.new
       counts.unchanged += found.unchanged
@@ -289,7 +287,7 @@ interface TagRange {
   to: Buffer
 }
 
-function tagsOf(slice: number, slices: number): TagRange {
+function tagsOf(slice: number): TagRange {
   const width = 256 / slices
   const to = (slice + 1) * width
   // nothing is greater than 33 bytes of 0xff, because a tag has 32
