@@ -207,8 +207,8 @@ export async function startRegisterFetch(
 
 // the name of a file, and no other part of the address, which may contain a secret
 function nameOfFileAt(url: string): string | undefined {
-  const [name] = /[^/]+\.(?:csv|tsv|txt)$/i.exec(new URL(url).pathname) ?? []
-  if (name === undefined) return undefined
+  const name = new URL(url).pathname.split('/').at(-1)
+  if (!name || !/\.(?:csv|tsv|txt)$/i.test(name)) return undefined
   try {
     return importFileName(decodeURIComponent(name))
   } catch {
