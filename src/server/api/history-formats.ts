@@ -38,8 +38,8 @@ export const machineFormat: ExportFormat = {
     match: request => request.match,
     asked: request => request.items?.asked,
     authentic: request => request.items?.authentic,
-    known_to_register: request => request.items?.known_to_register,
     not_found: request => request.items?.not_found,
+    known_to_register: request => request.items?.known_to_register,
     indeterminate: request => request.items?.indeterminate
   }
 }

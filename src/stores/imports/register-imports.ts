@@ -96,8 +96,10 @@ addSessionEndListener(() => {
 
 export async function readRegisterFile(source: DataSource, file: File): Promise<void> {
   $registerColumns.set([])
+  // an import that has just run may have changed them
+  const current = callAdminApi('getDataSource', { id: source.id }).catch(() => source)
   await readImportFile(registerFileKind, file)
-  guess(source.columns)
+  guess((await current).columns)
 }
 
 /** Keeps the columns that are chosen. */

@@ -1,4 +1,5 @@
 import { expect, type Page } from '@playwright/test'
+import { svgDataUrl } from '../../../src/core/theme/svg-data-url.ts'
 import { newEmail } from '../../helpers/client.ts'
 import {
   confirmSession,
@@ -309,8 +310,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   await expect.poll(colour).toBe('#bd5900')
   const expectLogo = async (picture: string) => {
     const shown = visitor.locator('.bar-logo img').filter({ visible: true })
-    const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`
-    await expect(shown).toHaveAttribute('src', source)
+    await expect(shown).toHaveAttribute('src', svgDataUrl(picture))
   }
   await expectLogo(logoSvg())
   await visitor.emulateMedia({ colorScheme: 'dark' })

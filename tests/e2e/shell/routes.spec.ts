@@ -1,5 +1,5 @@
 import { type BrowserContext, expect, type Page } from '@playwright/test'
-import { restoreApi, stubError, stubUser } from '../../helpers/e2e/api-stubs.ts'
+import { restoreApi, stubAnswer, stubError, stubUser } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inMatrix } from '../../helpers/e2e/looks.ts'
 import { homeAddress, signUp, startSession, watchFaults } from '../../helpers/e2e/page.ts'
@@ -215,6 +215,8 @@ test.describe('a page for some', () => {
       guard === 'admin' ? {} : inMatrix,
       async ({ page, context }) => {
         await guardVerify(context, guard)
+        // a page that a test has written may ask no other address on this machine
+        await stubAnswer(page, ['GET', '/data_source'], [])
         await page.goto('/fr/verify?q=a%20b#part')
         await expect(page).toHaveURL(/\/fr\/sign-in\?redirect=/)
         const redirect = new URL(page.url()).searchParams.get('redirect') ?? ''
