@@ -30,7 +30,7 @@ export const assetBudgets = { palette: 8.5, css: 14.2, html: 15.5, fonts: 85 }
 // grows with every call of the API
 const callsHtmlBudget = 30
 // tables and forms make these pages heavier
-const adminBudgets = { css: 16, html: 17 }
+const adminBudgets = { css: 16, html: 17.2 }
 
 export function htmlBudgetOf(path: string): number {
   if (path === '/docs/calls') return callsHtmlBudget

@@ -37,9 +37,12 @@ function startNews(): void {
   })
 }
 
+// a busy browser is never idle
+const longestMs = 1000
+
 function whenIdle(run: () => Promise<void>): void {
   // Safari has no idle callbacks
-  if ('requestIdleCallback' in window) requestIdleCallback(() => void run())
+  if ('requestIdleCallback' in window) requestIdleCallback(() => void run(), { timeout: longestMs })
   else setTimeout(run, 200)
 }
 
