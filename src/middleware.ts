@@ -24,7 +24,7 @@ const sourcesFor: Partial<Record<GuardName, string[]>> = {
 
 const boot = bootSource.replace(/^ *\/\/.*\n/gm, '')
 
-/** Depends on host, route and locale only, because `site/site.ts` caches the result. */
+/** Depends on the owner, the host and the path only, because `site/site.ts` caches the result. */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
     return await render(context, next)

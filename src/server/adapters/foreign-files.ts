@@ -137,6 +137,8 @@ async function ask(
   request.once('response', asked.resolve)
   // later errors reach the reader of the response
   request.on('error', error => asked.reject(toForeignFileError(error, signal)))
+  // an answer 101 ends the request without an error
+  request.once('close', () => asked.reject(new ForeignFileError('address_unreachable')))
   request.end()
   try {
     const response = await asked.promise

@@ -99,9 +99,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
     const owner = host.startsWith('api.') ? await api?.tenants.resolve(host.slice(4)) : undefined
     if (!api || !serveCall || !owner) {
       // if that fails, the site shows a page that says so
-      const page = await pages?.resolve(host).catch(() => 'unknown' as const)
-      if (!pages || !page) return sendHostError(response, 421, headers)
-      if (page !== 'unknown') await gate.takeTurn(page.company_id, response)
+      const pageOwner = await pages?.resolve(host).catch(() => 'unknown' as const)
+      if (!pages || !pageOwner) return sendHostError(response, 421, headers)
+      if (pageOwner !== 'unknown') await gate.takeTurn(pageOwner.company_id, response)
       return sendPage(pages.site, request, response, host)
     }
     const isPreflight = request.method === 'OPTIONS'
@@ -166,8 +166,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   )
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     queue.enqueue(request, response, () => {
-      // `PUT /deposit` asks the client for the body later, when it has an upload slot
-      if (!isDirectUpload(request)) response.writeContinue()
+      // these ask the client for the body later, when they have an upload slot
+      if (!isDirectUpload(request) && !isRegisterUpload(request)) response.writeContinue()
       serve(request, response)
     })
   })

@@ -148,7 +148,13 @@ async function receive(
     if (end !== size) throw new Error('the body has another length than it said')
     await completeUpload(deps, upload)
   } catch (error) {
-    await abandon(deps, body, made, upload)
+    // else the next call with this key does it, or the job that ends idle uploads
+    await abandon(deps, body, made, upload).catch((failure: unknown) => {
+      deps.log.warn(
+        { company: upload.company_id, upload: upload.id, err: failure },
+        'a broken import was not ended'
+      )
+    })
     throw error
   } finally {
     clearInterval(touching)

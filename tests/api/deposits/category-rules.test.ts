@@ -15,6 +15,7 @@ import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
 import { summarizeDatabase } from '../../helpers/matrix.ts'
+import { retryWhileBusy } from '../../helpers/retry-while-busy.ts'
 
 let app: TestApp
 let depositor: TestPerson
@@ -56,11 +57,15 @@ async function makeCategory({
   ...settings
 }: Settings): Promise<string> {
   const names = { en: `Leases ${randomUUID()}` }
-  const { id } = await administrator.call(createCategory, { names, ...settings })
+  const { id } = await retryWhileBusy(() =>
+    administrator.call(createCategory, { names, ...settings })
+  )
   // not by a call, because calls refuse `receipt_only`
   if (visibility)
     await app.owner.query('update category set visibility = $2 where id = $1', [id, visibility])
-  await administrator.call(addGroupCategory, { groupId: group, category_id: id })
+  await retryWhileBusy(() =>
+    administrator.call(addGroupCategory, { groupId: group, category_id: id })
+  )
   if (isDefault) await administrator.call(updateCategory, { id, default: true })
   return id
 }

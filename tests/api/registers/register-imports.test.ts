@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
 import { getDataSource, listRegisterVersions } from '../../../src/contract/data-sources.ts'
@@ -396,4 +397,60 @@ test('the body of one call is imported, checked and run, and the same call again
   const odd = await put(randomUUID(), `${header},x,y,z\n`, { run: 'true' })
   const stopped = await settled({ id: source, importId: JSON.parse(odd.body.toString()).id })
   expect(stopped).toMatchObject({ state: 'checked', counts: { refused: 1 } })
+})
+
+test('a call that waits to be asked for its body is asked once, and not if it is refused', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const port = await app.listen()
+  const heads = (...more: string[]) =>
+    [
+      `PUT /data_source/${source}/import?mode=replace HTTP/1.1`,
+      'Host: api.acme.localhost',
+      `Authorization: Bearer ${ada.token}`,
+      `Content-Length: ${first.length}`,
+      'Expect: 100-continue',
+      'Connection: close',
+      ...more
+    ].join('\r\n')
+  const exchange = (head: string) =>
+    new Promise<string>((resolve, reject) => {
+      let said = ''
+      const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\n\r\n`))
+      socket.on('data', bytes => {
+        if (said === '' && `${bytes}`.includes(' 100 ')) socket.write(first)
+        said += bytes
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(said))
+    })
+  const statuses = (said: string) => said.match(/(?<=^HTTP\/1\.1 )\d+/gm)
+  expect(statuses(await exchange(heads(`Idempotency-Key: ${randomUUID()}`)))).toEqual([
+    '100',
+    '202'
+  ])
+  expect(statuses(await exchange(heads()))).toEqual(['400'])
+})
+
+test('rows are not added to a list whose columns another import has changed meanwhile', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const added = await begin(source, `${header}D-3,Roux,1998-05-05,Law\n`, { mode: 'append' })
+  const unchecked = diplomaColumns.filter(({ use }) => use !== 'check')
+  await run(await check(source, first, { columns: unchecked }))
+  const { upload, bytes, ...ids } = added
+  await app.patch(ada, upload, bytes)
+  await expect(run(await settled(ids))).rejects.toMatchObject({ code: 'import_state' })
+  expect(await rowsOf(source)).toHaveLength(2)
+})
+
+test('a list that changes no row may still bring other columns, with how it is written', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const names = { en: 'Certificate', fr: 'Certificat' }
+  const renamed = diplomaColumns.map(each => ({ ...each, labels: names }))
+  const same = await run(await check(source, first, { columns: renamed }))
+  expect(same).toMatchObject({ state: 'done', version: null })
+  const { columns } = await ada.call(getDataSource, { id: source })
+  expect(columns.map(({ labels }) => labels)).toEqual(renamed.map(() => names))
 })

@@ -30,7 +30,7 @@ import { requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { openFaultCells, sealAddress } from './register-seals.ts'
 import { settleUpload } from './register-uploads.ts'
-import { isUndoable, runImport, undoImport } from './register-versions.ts'
+import { haveSameCells, isUndoable, runImport, undoImport } from './register-versions.ts'
 
 const openStates = ['uploading', 'reading', 'checked', 'running', 'undoing'] as const
 
@@ -90,7 +90,11 @@ export async function insertImport(
   if (!dialect || columns.length === 0) {
     throw new AppError('import_state', 'A first import must say what the columns are')
   }
-  if (mode === 'append' && source.number > 0) requireSameCells(source.columns, columns)
+  if (mode === 'append' && source.number > 0 && !haveSameCells(source.columns, columns)) {
+    throw new AppError('invalid_input', 'Rows are added to a list with the same columns', {
+      fields: { columns: { rule: 'format', detail: 'those of the register' } }
+    })
+  }
   await requireRoomForFile(tx, file)
   const [id, upload_id, now] = [newId(deps), newRandomId(deps), deps.clock()]
   const file_name = given.file_name ?? `${mode}.csv`
@@ -141,19 +145,6 @@ export async function insertImport(
   })
   if ('url' in file) tx.afterCommit(() => deps.signals.registers.send(tx.companyId))
   return { id, upload_id }
-}
-
-// rows of one register have the same cells, so that a look-up can show them
-function requireSameCells(
-  current: readonly RegisterColumn[],
-  given: readonly RegisterColumn[]
-): void {
-  const cells = (columns: readonly RegisterColumn[]) =>
-    JSON.stringify(columns.map(({ header, use, shown }) => [header, use, shown]))
-  if (cells(current) === cells(given)) return
-  throw new AppError('invalid_input', 'Rows are added to a list with the same columns', {
-    fields: { columns: { rule: 'format', detail: 'those of the register' } }
-  })
 }
 
 async function requireRoomForFile(tx: Tx, file: NewRegisterImport['file']): Promise<void> {

@@ -35,6 +35,16 @@ export const isUndoable = sql<boolean>`(
     or register_import.mode = 'append'
       and register_import.segment = any (data_source.segments)))`
 
+/** Rows of one register have the same cells, so that a look-up can show them. */
+export function haveSameCells(
+  one: readonly RegisterColumn[],
+  other: readonly RegisterColumn[]
+): boolean {
+  const cells = (columns: readonly RegisterColumn[]) =>
+    JSON.stringify(columns.map(({ header, use, shown }) => [header, use, shown]))
+  return cells(one) === cells(other)
+}
+
 export async function runImport(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -56,15 +66,25 @@ export async function runImport(
   // a list to which rows are added keeps its columns, whose labels people may have changed, and its
   // dialect: the next file of the whole list is not written like a few mended rows
   const isAdded = found.mode === 'append' && source.number > 0
+  // a list with other columns may have replaced the one to which rows were to be added
+  if (isAdded && !haveSameCells(source.columns, found.columns)) {
+    throw new AppError('import_state', 'The columns of the list have changed')
+  }
+  const columns = isAdded ? source.columns : found.columns
   if (!isUnchanged) {
     const version = { number, segments, mode: found.mode, by, now }
     const changes = { added: counts.new, changed: counts.changed, removed: counts.removed }
-    const columns = isAdded ? source.columns : found.columns
     await insertVersion(tx, { id: source.id, columns }, { ...version, ...changes })
     await moveTo(tx, source.id, { number, segments, columns })
   }
   await updateById(tx, 'data_source', source.id)
-    .set({ ...(!isAdded && { dialect: JSON.stringify(found.dialect) }), checked_at: now })
+    .set({
+      ...(!isAdded && {
+        dialect: JSON.stringify(found.dialect),
+        columns: JSON.stringify(columns)
+      }),
+      checked_at: now
+    })
     .execute()
   await updateById(tx, 'register_import', id)
     .set({ state: 'done', number: isUnchanged ? null : number, skip_refused })
@@ -96,7 +116,8 @@ export async function undoImport(
   const { counts, segment } = found
   if (!counts) throw new Error('an import that ran has counts')
   const isNewest = found.number === source.number
-  const before = isNewest ? await readVersion(tx, source.id, source.number - 1) : undefined
+  const before = isNewest ? await lockVersion(tx, source.id, source.number - 1) : undefined
+  if (before?.erased_at) throw new AppError('import_state', 'The earlier list is erased')
   const segments = isNewest
     ? (before?.segments ?? [])
     : source.segments.filter(each => each !== segment)
@@ -193,11 +214,13 @@ async function moveTo(
     .execute()
 }
 
-function readVersion(tx: Tx, source: string, number: number) {
+// so that its rows are not erased meanwhile
+function lockVersion(tx: Tx, source: string, number: number) {
   return selectInCompany(tx, 'register_version')
     .where('source_id', '=', source)
     .where('number', '=', number)
-    .select(['segments', 'columns'])
+    .select(['segments', 'columns', 'erased_at'])
+    .forUpdate()
     .executeTakeFirst()
 }
 

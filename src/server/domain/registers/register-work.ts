@@ -32,8 +32,8 @@ type WorkDeps = AttemptDeps & Pick<Deps, 'companyKeys' | 'random' | 'signals' | 
 const slices = 64
 
 /**
- * Reads and compares the file that has waited longest, one of a company at a time, or erases some
- * rows that nothing needs. Returns false if there was neither. After a crash the rows that were read
+ * Erases some rows that nothing needs, or reads and compares the file that has waited longest, one of
+ * a company at a time. Returns false if there was neither. After a crash the rows that were read
  * are erased, and another process reads the file from its start.
  */
 export async function workOnRegisters(
@@ -41,10 +41,12 @@ export async function workOnRegisters(
   company: CompanyId,
   stopping: () => boolean
 ): Promise<boolean> {
+  // first, because a program may keep one import after the other waiting
+  if (await eraseUnneededRows(deps, company)) return true
   const isDone = await attemptNext(deps, company, 'read', work =>
     readAndCheck(deps, work, stopping)
   )
-  return isDone ?? eraseUnneededRows(deps, company)
+  return isDone ?? false
 }
 
 async function readAndCheck(
@@ -153,7 +155,7 @@ async function readFile(deps: WorkDeps, reading: Reading): Promise<FileEnd> {
         await insertFaults(tx, work.id, value.faults)
       })
       leaves.add(value)
-      if (leaves.size() > room) room = await findRoom(deps, company, leaves.size())
+      if (leaves.size() > room) room = await makeRoom(deps, company, leaves.size())
     }
   } finally {
     await batches.return({ warnings: [] })
@@ -176,7 +178,7 @@ async function stagedFile(deps: WorkDeps, work: ImportInProgress): Promise<strin
 }
 
 // Older versions lose their rows early where the company needs the room.
-async function findRoom(deps: WorkDeps, company: CompanyId, rows: number): Promise<number> {
+async function makeRoom(deps: WorkDeps, company: CompanyId, rows: number): Promise<number> {
   const limit = deps.settings.bounds.registerRows
   for (;;) {
     const used = await inCompany(deps.db, company, countRegisterRows)

@@ -146,6 +146,10 @@ describe('a server that misbehaves', () => {
       (_, response) => response.writeHead(302, { location: 'http://127.0.0.1/' }).end(),
       'address_answer'
     ],
+    'speaks of another protocol': [
+      ({ socket }) => socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      'address_unreachable'
+    ],
     'answers with an error': [(_, response) => response.writeHead(500).end(), 'address_answer'],
     'sends a bomb': [
       (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
