@@ -275,11 +275,12 @@ async function compare(deps: WorkDeps, reading: Reading): Promise<Compared> {
   return { number: current.number, counts }
 }
 
-// Right after loading, the tables have no statistics, and plans without the index take minutes.
+// Right after loading, the tables have no statistics. Plans without the index take minutes, and nested
+// loops compare each row of a slice with each other: 88 s in place of 3 s for 100,000 rows.
 async function planWithIndexes(tx: Tx): Promise<void> {
   await sql`
     select set_config('plan_cache_mode', 'force_custom_plan', true), set_config(name, 'off', true)
-      from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashagg']) as name`.execute(
+      from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_nestloop']) as name`.execute(
     tx
   )
 }
