@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import type { RegisterImportFailure } from '../../../contract/register-imports.ts'
 import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
@@ -6,7 +7,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type LeaseSettings, releaseLease, takeLease, unleasedCondition } from '../leases/leases.ts'
-import { settleUpload } from './register-uploads.ts'
+import { settleUpload, stagedBytesOf } from './register-uploads.ts'
 
 // The file of an import is fetched, if it has an address, and then read. Each is an attempt of one
 // process, under a lease.
@@ -101,12 +102,19 @@ async function claim(
     .execute()
   const [next] = waiting
   if (!next || waiting.some(({ is_free }) => !is_free)) return undefined
+  if (step === 'fetch' && !(await isRoomForFile(tx))) return undefined
   const set = {
     generation: sql`generation + 1`,
     attempts: sql`attempts + 1`,
     leased_by: deps.process ?? null
   }
   return takeLease(tx, working, now, { id: next.id, set })
+}
+
+// files that were fetched before may still wait to be read
+async function isRoomForFile(tx: Tx): Promise<boolean> {
+  const { arriving } = await stagedBytesOf(tx)
+  return arriving + registerLimits.bytes <= registerLimits.stagedBytes
 }
 
 /** Throws `Stopped` if the lease is lost. */
