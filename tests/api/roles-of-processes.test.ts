@@ -109,6 +109,7 @@ test('a look, a host and a suspension show in every process within two seconds',
   await everywhere(async read => expect(await read()).toMatch(/"paused"|data-paused/), host)
 })
 
+// B-11
 test('three processes allow no more guesses than one, also after a crash of the database', async () => {
   const processes = [api, ...others]
   const statuses = async (call: (at: ServiceProcess) => Promise<Response>) => {
