@@ -120,7 +120,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
 }
 
 /** The connection stays open when the loop ends early, so that a response can be sent. */
-export async function* readBody(
+async function* readBody(
   request: IncomingMessage,
   { stopped, takeTurn }: Pick<WriteOptions, 'stopped' | 'takeTurn'>
 ): AsyncGenerator<Buffer> {
