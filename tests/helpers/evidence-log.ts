@@ -138,7 +138,7 @@ export function noteOf(text: string, keys: TestKey[]): string {
 }
 
 /** RFC 6962, section 2.1, as it is defined there. */
-export function rootOf(hashes: Buffer[]): Buffer {
+function rootOf(hashes: Buffer[]): Buffer {
   const [only] = hashes
   if (!only) return sha256()
   if (hashes.length === 1) return only
@@ -147,7 +147,7 @@ export function rootOf(hashes: Buffer[]): Buffer {
 }
 
 /** RFC 6962, section 2.1.1. */
-export function pathOf(index: number, hashes: Buffer[]): Buffer[] {
+function pathOf(index: number, hashes: Buffer[]): Buffer[] {
   if (hashes.length === 1) return []
   const split = splitOf(hashes.length)
   const [left, right] = [hashes.slice(0, split), hashes.slice(split)]
