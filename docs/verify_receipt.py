@@ -30,6 +30,8 @@ EXIT_STATUS = {
 }
 UNUSABLE = 64
 
+NOTHING_KNOWN = {"match": "none", "original_declared": False, "issuer": "unknown"}
+
 FIELDS = [
     "orig", "stored", "transform", "time", "expires", "actor",
     "bytes", "category", "name", "media", "visibility", "sig",
@@ -163,12 +165,12 @@ def is_integer(value):
 
 # Keys and signed notes
 
-# Unicode's White_Space; the control characters below U+0020 are refused before.
-WHITE_SPACE = "\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+# As Unicode defines White_Space. Python's str.isspace() is another set.
+WHITE_SPACE = "\x09-\x0d\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
 def is_key_name(name):
-    return re.fullmatch(rf"[^+{WHITE_SPACE}\x00-\x1f]+", name) is not None
+    return re.fullmatch(rf"[^+{WHITE_SPACE}]+", name) is not None
 
 
 @dataclass(frozen=True)
@@ -187,9 +189,10 @@ def read_key(text):
     name, key_id, encoded = parts
     require(is_key_name(name) and re.fullmatch(r"[0-9a-f]{8}", key_id))
     data = read_base64(encoded)
-    require(len(data) > 0)
-    require(sha256(name.encode() + b"\n" + data)[:4].hex() == key_id)
-    require(data[0] != 1 or len(data) == 33)
+    require(len(data) >= 2)
+    if data[0] in (1, 4):
+        require(len(data) == 33)
+        require(sha256(name.encode() + b"\n" + data)[:4].hex() == key_id)
     return Key(name, bytes.fromhex(key_id), data[0], data[1:], text)
 
 
@@ -229,6 +232,22 @@ def read_checkpoint(note):
     return Checkpoint((text + "\n").encode(), tuple(signatures), origin, size, root)
 
 
+# A key whose point has one of these y belongs to nobody in particular. OpenSSL takes it.
+PRIME = 2**255 - 19
+OF_ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD83D3D706A17C7
+SMALL_ORDER = (0, 1, PRIME - 1, OF_ORDER_8, PRIME - OF_ORDER_8)
+
+
+def check_signature(key, signature, signed):
+    y = int.from_bytes(key.public, "little") % 2**255
+    require(y < PRIME and y not in SMALL_ORDER)
+    try:
+        # OpenSSL refuses S above the order, and checks the equation without the cofactor.
+        Ed25519PublicKey.from_public_bytes(key.public).verify(signature, signed)
+    except (InvalidSignature, ValueError):
+        raise Refused from None
+
+
 def signers(checkpoint, known):
     """Returns those of the known keys that signed. Refuses the note if one of them did so wrongly."""
     signed = set()
@@ -236,12 +255,7 @@ def signers(checkpoint, known):
         for key in known:
             if key.name == name and key.id == key_id:
                 require(key not in signed)
-                try:
-                    Ed25519PublicKey.from_public_bytes(key.public).verify(
-                        signature, checkpoint.signed
-                    )
-                except (InvalidSignature, ValueError):
-                    raise Refused from None
+                check_signature(key, signature, checkpoint.signed)
                 signed.add(key)
     return signed
 
@@ -322,6 +336,15 @@ def read_leaf(text):
     require(is_integer(leaf.get("v")) and isinstance(leaf.get("type"), str))
     if leaf["v"] != 1 or leaf["type"] not in ("deposit", "policy"):
         raise UnknownVersion
+    read_base64url(leaf.get("id"), 16)
+    if leaf["type"] == "policy":
+        require(isinstance(leaf.get("origin"), str))
+        read_log_key(leaf.get("log"), leaf["origin"])
+    else:
+        commitments = leaf.get("c")
+        require(isinstance(commitments, dict) and all(field in commitments for field in FIELDS))
+        for commitment in commitments.values():
+            read_base64url(commitment, 32)
     return leaf
 
 
@@ -329,21 +352,14 @@ def read_deposit(text):
     leaf = read_leaf(text)
     if leaf["type"] == "policy":
         raise UnknownVersion
-    read_base64url(leaf.get("id"), 16)
-    commitments = leaf.get("c")
-    require(isinstance(commitments, dict) and all(field in commitments for field in FIELDS))
-    for commitment in commitments.values():
-        read_base64url(commitment, 32)
     return leaf
 
 
 def read_policy_leaf(text, origin):
     """Returns the key of the log that a policy announces."""
     leaf = read_leaf(text)
-    require(leaf["type"] == "policy")
-    read_base64url(leaf.get("id"), 16)
-    require(leaf.get("origin") == origin)
-    return read_log_key(leaf.get("log"), origin)
+    require(leaf["type"] == "policy" and leaf["origin"] == origin)
+    return read_log_key(leaf["log"], origin)
 
 
 def open_fields(receipt, leaf):
@@ -354,6 +370,7 @@ def open_fields(receipt, leaf):
             continue
         require(isinstance(entry, dict) and isinstance(entry.get("value"), str))
         salt, value = read_base64url(entry.get("salt"), 32), entry["value"]
+        require("\x00" not in field)
         parts = ["vidimus/v1/commit", receipt["log"]["origin"], leaf["id"], field]
         commitment = sha256(
             b"".join(part.encode() + b"\x00" for part in parts) + salt + value.encode()
@@ -426,44 +443,50 @@ def check(data, fingerprint, trusted, now):
 
     Returns an object with at least `verdict` and `reason`.
     """
-    steps = dict.fromkeys(["parse", "leaf", "open", "inclusion", "signature", "issuer"], "left_out")
-    result = {"verdict": None, "reason": None, "steps": steps}
+    steps = dict.fromkeys(
+        ["parse", "leaf", "open", "match", "inclusion", "signature", "issuer"], "unknown"
+    )
+    result = {"steps": steps, "facts": NOTHING_KNOWN, "fields": {}, "unknown_fields": []}
     failures = []
+    newer = False
 
     def step(name, reason, take):
+        nonlocal newer
         try:
             value = take()
-            steps[name] = "passed"
-            return value
         except Refused:
             failures.append(reason)
-            steps[name] = "failed"
         except Failed as failure:
             failures.append(str(failure))
-            steps[name] = "failed"
         except UnknownVersion:
-            steps[name] = "unknown_version"
+            newer = True
+            return None
+        else:
+            steps[name] = "passed"
+            return value
+        steps[name] = "failed"
         return None
 
     def conclude(verdict, reason=None):
-        return {**result, "verdict": verdict, "reason": reason}
+        return {"verdict": verdict, **({"reason": reason} if reason else {}), **result}
 
     receipt = step("parse", "receipt_altered", lambda: read_receipt(data))
     leaf = receipt and step("leaf", "receipt_altered", lambda: read_deposit(receipt["leaf"]))
-    if not leaf:
-        if failures:
-            return conclude("receipt_broken", failures[0])
+    if newer:
         return conclude("indeterminate", "unknown_version")
+    if failures:
+        return conclude("receipt_broken", failures[0])
 
     origin, vkey = receipt["log"]["origin"], read_key(receipt["log"]["vkey"])
     trusted = {key for key in trusted if key.name == origin}
-    fingerprint_of_key = sha256(vkey.text.encode()).hex()[:20]
-    result["short_key"] = " ".join(fingerprint_of_key[i : i + 4] for i in range(0, 20, 4))
 
     values = step("open", "receipt_altered", lambda: open_fields(receipt, leaf)) or {}
     result["fields"] = values
-    result["unknown_fields"] = [field for field in receipt["open"] if field not in leaf["c"]]
+    if steps["open"] == "passed":
+        result["unknown_fields"] = [field for field in receipt["open"] if field not in leaf["c"]]
     match = match_file(fingerprint, values)
+    if match:
+        steps["match"] = "failed" if match == "differs" else "passed"
     expires = values.get("expires")
     expired = bool(expires) and expires <= now
 
@@ -473,28 +496,39 @@ def check(data, fingerprint, trusted, now):
     )
     if proven:
         index, checkpoint = proven
-        result["record"] = {"origin": origin, "index": index, "size": checkpoint.size}
+        step(
+            "signature",
+            "signature_invalid",
+            lambda: require(vkey in signers(checkpoint, trusted | {vkey})),
+        )
+    if steps["signature"] == "passed":
+        issuer = step("issuer", None, lambda: check_issuer(receipt, checkpoint, trusted))
+        pinned, contradicted = issuer or (False, False)
+        if contradicted:
+            steps["issuer"] = "failed"
+        elif issuer:
+            steps["issuer"] = "passed" if pinned else "unknown"
+            result["record"] = {
+                "origin": origin,
+                "id": leaf["id"],
+                "index": str(index),
+                "size": str(checkpoint.size),
+            }
+            short_key = sha256(vkey.text.encode()).hex()[:20]
+            result["short_key"] = " ".join(short_key[i : i + 4] for i in range(0, 20, 4))
 
-        def check_signature():
-            require(vkey in signers(checkpoint, trusted | {vkey}))
-
-        step("signature", "signature_invalid", check_signature)
-        if steps["signature"] == "passed":
-            issuer = step("issuer", "", lambda: check_issuer(receipt, checkpoint, trusted))
-            pinned, contradicted = issuer or (False, False)
-
+    stored = values.get("stored")
     result["facts"] = {
-        "match": match,
-        "expired": expired,
-        "issuer": "pinned" if pinned else "unknown",
-        "original_never_seen": match == "original"
-        and (bool(values.get("transform")) or values.get("stored", fingerprint) != fingerprint),
+        "match": match or "none",
+        "original_declared": match == "original"
+        and (bool(values.get("transform")) or stored not in (None, fingerprint)),
+        "issuer": "pinned" if pinned and not contradicted else "unknown",
     }
     if contradicted:
         return conclude("log_broken")
     if failures:
         return conclude("receipt_broken", failures[0])
-    if steps["issuer"] == "unknown_version":
+    if newer:
         return conclude("indeterminate", "unknown_version")
     if match == "differs":
         return conclude("differs")
@@ -512,24 +546,43 @@ def check(data, fingerprint, trusted, now):
 
 def read_trusted_keys(text):
     """Reads a file in the format tlog-policy."""
-    keys, quorum = [], None
+    require(not re.search("[\x00-\x08\x0b-\x1f\x7f]", text))
+    logs, witnesses, names, quorums = [], [], ["none"], []
     for line in text.split("\n"):
-        words = line.split()
-        if not words or words[0].startswith("#"):
+        word, *items = [item for item in re.split("[ \t]", line) if item] or ["#"]
+        if word.startswith("#"):
             continue
-        if words[0] == "log":
-            require(len(words) in (2, 3))
-            keys.append(read_key(words[1]))
-        elif words[0] == "quorum":
-            require(len(words) == 2 and quorum is None)
-            quorum = words[1]
+        if word == "log":  # a key, and perhaps an address
+            require(len(items) in (1, 2))
+            logs.append(read_key(items[0]))
+        elif word == "witness":  # a name, a key, and perhaps an address
+            require(len(items) in (2, 3))
+            names.append(items[0])
+            witnesses.append(read_key(items[1]))
+        elif word == "group":  # a name, how many of its members it needs, and these
+            require(len(items) >= 3)
+            name, least, *members = items
+            require(re.fullmatch("any|all|[1-9][0-9]{0,8}", least))
+            require(not least.isdigit() or int(least) <= len(members))
+            require(are_unique(members) and set(members) <= set(names[1:]))
+            names.append(name)
+        elif word == "quorum":
+            require(len(items) == 1 and items[0] in names)
+            quorums.append(items[0])
         else:
-            require(words[0] in ("witness", "group"))
-    require(quorum is not None)
-    return [key for key in keys if key.type == 1] if quorum == "none" else []
+            raise Refused
+        require(are_unique(names) and are_unique([key.public for key in logs]))
+        require(are_unique([key.public for key in witnesses]))
+    # Witnesses cannot be checked yet.
+    require(quorums == ["none"])
+    return [key for key in logs if key.type == 1]
 
 
-def main():
+def are_unique(items):
+    return len(set(items)) == len(items)
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(
         description="Checks a receipt of Vidimus.", allow_abbrev=False
     )
@@ -541,7 +594,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     # argparse itself would exit with 2.
     parser.error = lambda message: sys.exit(unusable(message))
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
 
     try:
         with open(args.file, "rb") as file:
@@ -560,14 +613,14 @@ def main():
     except OSError as error:
         return unusable(f"{error.filename}: {error.strerror}")
     except (Refused, UnicodeError):
-        return unusable("the trusted key cannot be used")
+        return unusable("the trusted keys cannot be used")
 
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     result = check(data, "sha256:" + digest.hexdigest(), trusted, now)
     if args.json:
         print(json.dumps(result))
     else:
-        print(result["verdict"] + (f": {result['reason']}" if result["reason"] else ""))
+        print(": ".join([result["verdict"], *filter(None, [result.get("reason")])]))
     return EXIT_STATUS[result["verdict"]]
 
 
