@@ -25,6 +25,9 @@ const answerMs = 5000
 const maxCharacters = 32_000_000
 // what an entry takes besides its text
 const entryCharacters = 500
+// of hosts of which it is not known that they have an owner; strangers can make them up
+const maxUnknownAtOnce = 32
+const maxUnknownWaiting = 1000
 
 interface Known {
   owner: Owner | undefined
@@ -45,6 +48,7 @@ export function createOwnerReader(
     sizeCalculation: ({ characters }) => characters
   })
   const asked = new Map<string, Promise<Owner | undefined>>()
+  const inTurn = createTurns()
 
   async function ask(host: string): Promise<Owner | undefined> {
     const at = now()
@@ -66,7 +70,9 @@ export function createOwnerReader(
   function askOnce(host: string): Promise<Owner | undefined> {
     const running = asked.get(host)
     if (running) return running
-    const asking = ask(host).finally(() => asked.delete(host))
+    const isKnown = known.get(host)?.owner !== undefined
+    const answer = isKnown ? ask(host) : inTurn(() => ask(host))
+    const asking = answer.finally(() => asked.delete(host))
     asked.set(host, asking)
     return asking
   }
@@ -85,6 +91,24 @@ export function createOwnerReader(
     } catch (cause) {
       if (found?.owner && age < awayMs) return found.owner
       throw new AppError('unavailable', 'The API does not answer the site', { cause })
+    }
+  }
+}
+
+function createTurns() {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async <T>(run: () => Promise<T>): Promise<T> => {
+    if (running < maxUnknownAtOnce) running += 1
+    else if (waiting.length < maxUnknownWaiting) {
+      await new Promise<void>(resolve => void waiting.push(resolve))
+    } else throw new Error('too many unknown hosts are asked for')
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
     }
   }
 }
