@@ -17,12 +17,26 @@ export type Owner = z.infer<typeof Owner>
 /** Shows a process of the API that a process of the site may ask for any host. */
 export const siteSecretHeader = 'site-secret'
 
+/** Where the API answers. */
+export type OwnerSource =
+  /** It tells those who know the secret about any host. */
+  | { apiUrl: string; secret: string }
+  /** It tells anybody about the host that it is asked at, and less than it tells a site. */
+  | { apiOriginOf: (host: string) => string; checksPerMinute: number }
+
+export interface OwnerReaderOptions {
+  fetch: typeof globalThis.fetch
+  now?: () => number
+  /** Keeps the work of a request going after its answer. */
+  waitUntil?: (work: Promise<unknown>) => void
+  maxCharacters?: number
+}
+
 const freshMs = 1000
 const staleMs = 2000
 // pages that are known stay while the API is away
 const awayMs = 600_000
 const answerMs = 5000
-const maxCharacters = 32_000_000
 // what an entry takes besides its text
 const entryCharacters = 500
 
@@ -37,30 +51,39 @@ interface Known {
  * on its way.
  */
 export function createOwnerReader(
-  { apiUrl, secret }: { apiUrl: string; secret: string },
-  { fetch, now = Date.now }: { fetch: typeof globalThis.fetch; now?: () => number }
+  source: OwnerSource,
+  { fetch, now = Date.now, waitUntil, maxCharacters = 32_000_000 }: OwnerReaderOptions
 ): (host: string) => Promise<Owner | undefined> {
   const known = new LRUCache<string, Known>({
     maxSize: maxCharacters,
     sizeCalculation: ({ characters }) => characters
   })
   const asked = new Map<string, Promise<Owner | undefined>>()
+  const isSecret = 'secret' in source
 
   async function ask(host: string): Promise<Owner | undefined> {
     const at = now()
-    const response = await fetch(`${apiUrl}/${host}`, {
-      headers: { [siteSecretHeader]: secret },
+    const response = await fetch(`${isSecret ? source.apiUrl : source.apiOriginOf(host)}/${host}`, {
+      ...(isSecret && { headers: { [siteSecretHeader]: source.secret } }),
       // it would take the secret elsewhere
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.timeout(answerMs)
     })
     const text = await response.text()
-    if (!response.ok && response.status !== 404) {
+    const isNobodys = response.status === 404 || (!isSecret && response.status === 421)
+    if (!response.ok && !isNobodys) {
       throw new Error(`The API answers ${response.status} to the site`)
     }
-    const owner = response.ok ? Owner.parse(JSON.parse(text)) : undefined
+    const owner = isNobodys ? undefined : read(JSON.parse(text))
     known.set(host, { owner, at, characters: entryCharacters + text.length })
     return owner
+  }
+
+  function read(answer: unknown): Owner {
+    if (isSecret) return Owner.parse(answer)
+    const config = DomainConfig.parse(answer)
+    const { checksPerMinute } = source
+    return { company_id: config.id, config, checksPerMinute, publicAddresses: [] }
   }
 
   function askOnce(host: string): Promise<Owner | undefined> {
@@ -68,6 +91,7 @@ export function createOwnerReader(
     if (running) return running
     const asking = ask(host).finally(() => asked.delete(host))
     asked.set(host, asking)
+    waitUntil?.(asking.catch(() => undefined))
     return asking
   }
 
