@@ -53,7 +53,9 @@ export default defineConfig({
           exclude: server.slice(1)
         }
       },
-      { test: { ...shared, name: 'strace', include: traced } }
+      { test: { ...shared, name: 'strace', include: traced } },
+      // needs what `npm run build:edge` installs: `npm run test:edge`
+      { test: { ...shared, name: 'edge', include: ['tests/edge/**/*.test.ts'] } }
     ]
   }
 })

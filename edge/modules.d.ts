@@ -12,6 +12,7 @@ declare module 'cloudflare:workers' {
 
 declare module 'vidimus:build' {
   import type { AstroBuild } from '../src/server/site/astro-build.ts'
+
   const record: Pick<AstroBuild, 'id' | 'messages' | 'scripts'> & { files: string[] }
   export default record
 }

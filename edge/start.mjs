@@ -16,7 +16,8 @@ if (!api) stop('API_INTERNAL_URL must be an address such as http://10.0.0.5:4321
 if (SITE_SECRET !== '' && SITE_SECRET.length < 32) {
   stop('SITE_SECRET must have at least 32 characters')
 }
-if (!URL.canParse(PUBLIC_URL)) stop('PUBLIC_URL must be an address such as https://docs.example.com')
+if (!URL.canParse(PUBLIC_URL))
+  stop('PUBLIC_URL must be an address such as https://docs.example.com')
 
 // only the build installs it
 const { default: workerd } = (await import('workerd')).default

@@ -1,7 +1,7 @@
 import { env, waitUntil } from 'cloudflare:workers'
+import record from 'vidimus:build'
 import { createApp } from 'astro/app/entrypoint'
 import { getMimeType } from 'hono/utils/mime'
-import record from 'vidimus:build'
 import { type Bytes, toBase64Url } from '../src/core/bytes.ts'
 import { hostRefusal, type RefusalStatus, readHost } from '../src/site/hosts.ts'
 import { createOwnerReader, type OwnerSource, siteSecretHeader } from '../src/site/owners.ts'
@@ -12,7 +12,13 @@ const maxCacheBytes = 16_000_000
 const maxOwnerCharacters = 8_000_000
 // what the API allows by default
 const checksPerMinute = 60
-const hidden = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+const hidden = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip'
+]
 
 const { protocol, port } = new URL(env.PUBLIC_URL)
 const scheme = protocol === 'https:' ? 'https' : 'http'
@@ -80,7 +86,8 @@ async function answer(request: Request): Promise<Response> {
     },
     host
   )
-  return new Response(body ?? null, { status, headers })
+  // an empty text would get a type
+  return new Response(body || null, { status, headers })
 }
 
 /** Hides what the visitor says about itself and about proxies, because the API believes the edge. */
@@ -121,6 +128,7 @@ function readFile(path: string): Promise<BuiltFile> {
 }
 
 function log(level: 'error' | 'warn', facts: object, text: string): void {
-  const shown = (_key: string, value: unknown) => (value instanceof Error ? value.stack : value)
+  const shown = (_key: string, value: unknown) =>
+    value instanceof Error ? { stack: value.stack, cause: value.cause } : value
   console[level](JSON.stringify({ level, ...facts, msg: text }, shown))
 }
