@@ -20,6 +20,8 @@ const server = [
 const isolated = ['tests/api/history/tabs.test.ts']
 // needs a program that many machines lack: `npm run test:strace`
 const traced = ['tests/api/deposits/disk.test.ts']
+// starts, kills and takes over databases and builds for minutes: `npm run test:starts`
+const starts = ['tests/unit/server/db/postgres.test.ts', 'tests/unit/setup.test.ts']
 
 export default defineConfig({
   test: {
@@ -34,7 +36,7 @@ export default defineConfig({
           ...shared,
           name: 'server',
           include: server,
-          exclude: [...isolated, ...traced],
+          exclude: [...isolated, ...traced, ...starts],
           // Node reads these modules itself, as in production, and each worker reads them once. So
           // a test of them leaves nothing behind in globals or in the state of a module.
           experimental: { viteModuleRunner: false, nodeLoader: false },
@@ -50,10 +52,11 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           include: [...isolated, 'tests/unit/**/*.test.ts'],
-          exclude: server.slice(1)
+          exclude: [...server.slice(1), ...starts]
         }
       },
       { test: { ...shared, name: 'strace', include: traced } },
+      { test: { ...shared, name: 'starts', include: starts } },
       // needs what `npm run build:edge` installs: `npm run test:edge`
       { test: { ...shared, name: 'edge', include: ['tests/edge/**/*.test.ts'] } }
     ]

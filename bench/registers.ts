@@ -31,8 +31,8 @@ const header = 'number,name,born,degree\n'
 /**
  * Imports of 1,000,000 diplomas into a register: reading the file, a dry run against a list of the
  * same length that was just loaded, the run and its undo. The peer of reading is `COPY` of the rows
- * that reading has computed, into the same table with the same indexes. During reading and dry runs,
- * another company calls `GET /user`. Before that, the service's memory is measured beside a file of 500 MB.
+ * that reading has computed, into the same table with the same indexes. During the second reading and
+ * its dry run, another company calls `GET /user`. Before that, the service's memory is measured beside a file of 500 MB.
  */
 export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const { runs, quick, say, signal } = options
@@ -116,12 +116,12 @@ async function importTwice(stage: Stage): Promise<Record<string, number>> {
   await sql.query('truncate register_row')
   const { id } = await ada.call(createDataSource, { name: randomUUID() })
   const first = await upload(ada, id, diplomas(count, 'Physics'))
-  const read = await beside(readAccount, () => untilRead(ada, first))
+  const read = await timeOf(() => untilRead(ada, first))
   await untilChecked(ada, first)
   const run = await timeOf(() => ada.call(runRegisterImport, { ...first, skip_refused: false }))
 
   const second = await upload(ada, id, diplomas(count, 'Law'))
-  await untilRead(ada, second)
+  const reading = await beside(readAccount, () => untilRead(ada, second))
   const watch = watchStatements(sql)
   const compare = await beside(readAccount, () => untilChecked(ada, second))
   const longest = await watch.end()
@@ -133,13 +133,13 @@ async function importTwice(stage: Stage): Promise<Record<string, number>> {
   await ada.call(deleteDataSource, { id })
   const perSecond = (ms: number) => count / (ms / 1000)
   return {
-    read: perSecond(read.ms),
+    read: perSecond(read),
     copy: perSecond(copied),
     compare: compare.ms / 1000,
     longest,
     run,
     undo,
-    reading: read.p99Ms,
+    reading: reading.p99Ms,
     'a dry run': compare.p99Ms
   }
 }

@@ -57,10 +57,12 @@ export function fromHex(text: string): Bytes {
   return bytes
 }
 
+const encoder = new TextEncoder()
+
 // throws, because `TextEncoder` encodes all lone surrogates as the same bytes
 export function toUtf8(text: string): Bytes {
   if (!text.isWellFormed()) throw new Error('utf8: lone surrogate')
-  return new TextEncoder().encode(text)
+  return encoder.encode(text)
 }
 
 /** Decodes UTF-8 and keeps a byte order mark. Throws if the bytes are not valid UTF-8. */

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns'
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
@@ -57,6 +58,9 @@ const settings = {
       )
   ),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
+  VIDIMUS_KEK: z.optional(
+    z.string().check(z.regex(/^[0-9a-f]{64}$/, 'it must have 64 digits from 0 to 9 and a to f'))
+  ),
   DNS_CHECK: z._default(flag, true),
   DNS_SERVERS: z._default(
     z
@@ -111,8 +115,17 @@ const settings = {
   LIMIT_REGISTER_ROWS_PER_COMPANY: z._default(count(1), 10_000_000)
 } as const
 
+// may be given by a file instead, whose path `SITE_SECRET_FILE` names, so that no secret is in the environment
+const secrets = [
+  'DATABASE_URL',
+  'DATABASE_OWNER_URL',
+  'SMTP_URL',
+  'SITE_SECRET',
+  'VIDIMUS_KEK'
+] as const
+
 /** A test compares them with `.env.example`. */
-export const settingNames = Object.keys(settings)
+export const settingNames = [...Object.keys(settings), ...secrets.map(fileSettingOf)]
 
 const Settings = z.object(settings)
 
@@ -156,6 +169,8 @@ export interface Config {
   publicAddresses: string[]
   /** The folder of all data, as an absolute path. */
   dataDir: string
+  /** Undefined means a file below `dataDir`. */
+  rootSecret: Buffer | undefined
   demo: boolean
   logLevel: string
   maxUploadBytes: number
@@ -166,8 +181,10 @@ export interface Config {
 
 /** Throws an error with one sentence for each invalid setting. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
+  const given = withSecretsOfFiles(
+    Object.fromEntries(
+      Object.entries(environment).flatMap(([name, value]) => (value ? [[name, value]] : []))
+    )
   )
   const read = Settings.safeParse(given)
   if (!read.success) {
@@ -223,6 +240,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     dnsServers: value.DNS_CHECK ? listOf(value.DNS_SERVERS) : undefined,
     publicAddresses: listOf(value.PUBLIC_ADDRESSES),
     dataDir: resolve(value.DATA_DIR),
+    rootSecret: value.VIDIMUS_KEK === undefined ? undefined : Buffer.from(value.VIDIMUS_KEK, 'hex'),
     demo: value.DEMO,
     logLevel: value.LOG_LEVEL,
     maxUploadBytes: value.MAX_UPLOAD_BYTES,
@@ -257,9 +275,38 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
 }
 
-// without the value of a secret or of a server's URL, which can contain a password
+function withSecretsOfFiles(given: Record<string, string>): Record<string, string> {
+  const read = secrets.flatMap(name => {
+    const setting = fileSettingOf(name)
+    const path = given[setting]
+    if (path === undefined) return []
+    if (given[name] !== undefined) throw new Error(`Set ${name} or ${setting}, not both.`)
+    return [[name, readSecret(setting, path)]]
+  })
+  return { ...given, ...Object.fromEntries(read) }
+}
+
+function readSecret(setting: string, path: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${setting}=${path} cannot be read: ${reason}.`, { cause })
+  }
+  // editors end a file with a line break
+  const secret = text.replace(/\r?\n$/, '')
+  if (secret === '') throw new Error(`${setting}=${path} is empty.`)
+  return secret
+}
+
+function fileSettingOf(name: string): string {
+  return `${name}_FILE`
+}
+
+// without the value of a secret, or of a server's URL, which can contain a password
 function shown(key: string, given: Record<string, string | undefined>): string {
-  return /^((DATABASE|SMTP)_\w*URL|SITE_SECRET)$/.test(key) ? key : `${key}=${given[key]}`
+  return secrets.some(name => name === key) ? key : `${key}=${given[key]}`
 }
 
 function listOf(text: string): string[] {

@@ -18,6 +18,7 @@ import { openTenantCache, type TenantCache } from './domain/companies/served-hos
 import type { Deps, InstallationKeys, Log } from './domain/deps.ts'
 import { createCompanySecretKeyReader } from './domain/evidence/company-keys.ts'
 import { findRootSecretId, recordOrCheckRootSecretId } from './domain/installation/installation.ts'
+import { createRateCounters } from './domain/limits/rate-counters.ts'
 import { createAccessTokenReader } from './domain/sessions/access-tokens.ts'
 import { createCallerWatch } from './domain/sessions/caller-watch.ts'
 
@@ -89,7 +90,7 @@ export async function openDeps(
     keys,
     companyKeys: createCompanySecretKeyReader({ db, keys }),
     tokens: createAccessTokenReader(keys),
-    counters: new Map(),
+    counters: createRateCounters({ db, clock }),
     blobs: openBlobs(documents),
     mails: await openMailSender({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
     dns: config.dnsServers && createDnsLookup(config.dnsServers),
@@ -120,6 +121,7 @@ export async function openDeps(
     const keys = await openInstallationKeys({
       directory: join(config.dataDir, 'keys'),
       recordedRootSecretId: await findRootSecretId(db),
+      ...(config.rootSecret && { rootSecret: config.rootSecret }),
       clock
     })
     await recordOrCheckRootSecretId({ db, keys, clock })

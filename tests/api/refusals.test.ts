@@ -15,7 +15,7 @@ import { runCount, testTimeout } from '../helpers/soak.ts'
 
 // B-06
 
-const rounds = runCount(120, 100_000)
+const rounds = runCount(60, 100_000)
 // The test server saves its syncs, which is a fault of its own.
 const ofTests = /^The database setting/
 

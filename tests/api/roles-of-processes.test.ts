@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fetchAt, signUpAt } from '../helpers/client.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createCompany, suspendCompany } from '../../src/contract/companies.ts'
+import { updateDomain } from '../../src/contract/domains.ts'
+import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
 import { retryFor } from '../helpers/retry-for.ts'
 import { sendRawRequest } from '../helpers/servers/shared-cache.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
@@ -9,19 +11,27 @@ import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 const secret = 'a secret of the site that is long enough'
 
 let api: ServiceProcess
+/** On the same database. */
+let others: ServiceProcess[]
 let web: ServiceProcess
 let stranger: ServiceProcess
 beforeAll(async () => {
   api = await makeServiceProcess({ ROLE: 'api', SITE_SECRET: secret, DEMO: 'false' })
   await api.start()
+  const other = { ROLE: 'api', SITE_SECRET: secret, DATA_DIR: api.dataDir, POOL_SIZE: '8' }
+  others = [
+    await makeServiceProcess(other),
+    await makeServiceProcess({ ...other, MANAGEMENT_HOST: '127.0.0.2' })
+  ]
   const site = { ROLE: 'web', API_INTERNAL_URL: `http://127.0.0.1:${api.port}` }
   web = await makeServiceProcess({ ...site, SITE_SECRET: secret })
   stranger = await makeServiceProcess({ ...site, SITE_SECRET: secret.toUpperCase() })
-  await Promise.all([web.start(), stranger.start()])
+  await Promise.all([web, stranger, ...others].map(each => each.start()))
 })
 afterAll(async () => {
   await stranger[Symbol.asyncDispose]()
   await web[Symbol.asyncDispose]()
+  for (const other of others) await other[Symbol.asyncDispose]()
   await api[Symbol.asyncDispose]()
 })
 
@@ -40,8 +50,9 @@ test('a process of the site serves pages without database, keys and data', async
   expect(await web.readiness()).toEqual({ status: 200, connections: true })
 })
 
+let ada: Client
 test('a process of the API serves the API alone, and one of the site pages alone', async () => {
-  await signUpAt(api.port, 'localhost')
+  ada = await signUpAt(api.port, 'localhost')
   expect(await statusOf(api, '/localhost', 'api.localhost')).toBe(200)
   expect(await statusOf(api, '/en/verify')).toBe(421)
   expect(await statusOf(web, '/localhost', 'api.localhost')).toBe(421)
@@ -70,6 +81,67 @@ test('a change of a company shows on its pages within two seconds', async () => 
   })
   // one second each at the API, which was told nothing by this statement, and at the site
   expect(performance.now() - started).toBeLessThan(10_000)
+})
+
+test('a look, a host and a suspension show in every process within two seconds', async () => {
+  await api.query(`update "user" set permissions = '{admin,operator}'`)
+  await api.query(`update session set confirmed_until = now() + interval '1 minute'`)
+  const [domain] = await api.query(`select id from domain where host = 'localhost'`)
+  const configOf = async (at: ServiceProcess, host = 'localhost') =>
+    (await ask(at, `/${host}`, `api.${host}`)).text()
+  const everywhere = (check: (read: () => Promise<string>) => Promise<void>, host?: string) =>
+    vi.waitFor(
+      () =>
+        Promise.all([
+          check(async () => (await ask(web, '/en', host)).text()),
+          ...[api, ...others].map(at => check(() => configOf(at, host)))
+        ]),
+      2000
+    )
+  const theme = { colors: { dark: false, primary: '#0a5c36' } }
+  await ada.call(updateDomain, { id: String(domain?.id), theme })
+  await everywhere(async read => expect(await read()).toContain('#0a5c36'))
+  const host = 'branch.localhost'
+  const company = { name: 'Branch', host, email: 'eve@example.com' }
+  const { id } = await ada.call(createCompany, company)
+  await everywhere(async read => expect(await read()).toContain('Branch'), host)
+  await ada.call(suspendCompany, { id, reason: 'left' })
+  await everywhere(async read => expect(await read()).toMatch(/"paused"|data-paused/), host)
+})
+
+// B-11
+test('three processes allow no more guesses than one, also after a crash of the database', async () => {
+  const processes = [api, ...others]
+  const statuses = async (call: (at: ServiceProcess) => Promise<Response>) => {
+    const calls = Array.from({ length: 30 }, () =>
+      processes.map(async at => (await call(at)).status)
+    )
+    const all = (await Promise.all(calls.flat())).map(String)
+    return Object.fromEntries(
+      Map.groupBy(all, status => status)
+        .entries()
+        .map(([status, { length }]) => [status, length])
+    )
+  }
+  const wrongKey = { authorization: `Bearer vdm_${'A'.repeat(48)}` }
+  const guess = (at: ServiceProcess) =>
+    fetchAt(at.port)('http://api.localhost/user', { headers: wrongKey })
+  const lookUp = (at: ServiceProcess) =>
+    fetchAt(at.port)('http://api.localhost/verify', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ items: [{ sha256: 'ab'.repeat(32) }] })
+    })
+  expect(await statuses(guess)).toEqual({ 401: 60, 429: 30 })
+  expect(await statuses(lookUp)).toEqual({ 200: 60, 429: 30 })
+  await api.killDatabase()
+  const during = await statuses(lookUp)
+  expect(during).not.toHaveProperty('200')
+  await retryFor(1, async () => expect(await statuses(lookUp)).toEqual({ 429: 90 }))
+  const counters = await api.query(
+    'select octet_length(counter) as length from rate_count group by 1'
+  )
+  expect(counters).toEqual([{ length: 16 }])
 })
 
 test('while the API is away, known pages are served, others say so, and nothing wrong is kept', async () => {

@@ -3,7 +3,7 @@ import { socketDir } from '../helpers/e2e/data-dir.ts'
 import { chooseFiles, homeAddress, startSession, textFile } from '../helpers/e2e/page.ts'
 import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
-test('a verdict and a history are printed as documents', async ({ page }) => {
+test('a verdict and a history are printed as documents', { tag: '@matrix' }, async ({ page }) => {
   await test.step('a verdict prints as a document, in black on white from the dark theme too', async () => {
     await page.goto('/en/verify')
     await expect(page.getByRole('button', { name: 'Verify', exact: true })).toBeEnabled()

@@ -30,6 +30,7 @@ import type {
 import { createCompanySecretKeyReader } from '../../src/server/domain/evidence/company-keys.ts'
 import { recordOrCheckRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
+import { createRateCounters } from '../../src/server/domain/limits/rate-counters.ts'
 import { createAccessTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch.ts'
 import { type CallLimits, createGate } from '../../src/server/http/gate.ts'
@@ -197,7 +198,7 @@ export async function makeApp(
     keys,
     companyKeys: createCompanySecretKeyReader({ db, keys }),
     tokens: createAccessTokenReader(keys),
-    counters: new Map(),
+    counters: createRateCounters({ db, clock }),
     blobs: openBlobs(join(folder, 'documents')),
     mails: options.mails ?? { send: keep },
     dns: options.checksDns === false ? undefined : createDnsLookup(options.dnsServers ?? [deadDns]),

@@ -5,7 +5,6 @@ import type { CompanySecretKeys } from '../../src/server/domain/deps.ts'
 import { keyedHashOf } from '../../src/server/domain/evidence/keyed-hashes.ts'
 import {
   cellNamesOf,
-  contentOf,
   sealRow,
   tagOfReference
 } from '../../src/server/domain/registers/register-rows.ts'
@@ -109,11 +108,11 @@ export async function makeRegister(
       key?.use === 'fingerprint'
         ? keyedHashOf(keys.lookup, 'sha256', Buffer.from(cellOf(key), 'hex'))
         : tagOfReference(keys.lookup, id, key ? cellOf(key) : '', checks.map(cellOf))
-    const { row_hash, sealed } = sealRow(keys, place, { tag, cells, random: randomBytes })
+    const { content, row_hash, sealed } = sealRow(keys, place, { tag, cells, random: randomBytes })
     await app.owner.query(
       `insert into register_row (company_id, source_id, segment, number, tag, content, row_hash, sealed)
        values ($1, $2, 1, $3, $4, $5, $6, $7)`,
-      [company, id, number, tag, contentOf(keys.lookup, id, cells), Buffer.from(row_hash), sealed]
+      [company, id, number, tag, content, Buffer.from(row_hash), sealed]
     )
   }
   if (category !== undefined) {

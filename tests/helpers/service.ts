@@ -28,6 +28,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   const logFile = join(folder, 'service.log')
   const port = await freePort()
   const managementPort = await freePort(port)
+  const management = `http://${settings.MANAGEMENT_HOST ?? '127.0.0.1'}:${managementPort}`
   let running: { child: ChildProcess; ended: Promise<number | string | null> } | undefined
 
   /** Starts the process. Returns the milliseconds until its `/readyz` first answers 200. */
@@ -70,13 +71,13 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   }
 
   async function isReady(): Promise<boolean> {
-    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`).catch(() => undefined)
+    const answer = await fetch(`${management}/readyz`).catch(() => undefined)
     await answer?.arrayBuffer()
     return answer?.status === 200
   }
 
   async function readiness(): Promise<Record<string, unknown>> {
-    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`)
+    const answer = await fetch(`${management}/readyz`)
     return { status: answer.status, ...(await answer.json()) }
   }
 
@@ -105,6 +106,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     },
     port,
     managementPort,
+    management,
     /** The folder of the documents: `staging/…` and `blobs/…`. */
     documents: join(dataDir, 'documents'),
     start,

@@ -19,6 +19,8 @@ export interface InstallationKeysOptions {
   directory: string
   /** Undefined if the database is empty; keys are created only then. */
   recordedRootSecretId: string | undefined
+  /** Instead of the one in `directory`. */
+  rootSecret?: Buffer
   clock: () => Date
 }
 
@@ -34,12 +36,14 @@ class KeysRefused extends Error {
 export async function openInstallationKeys({
   directory,
   recordedRootSecretId,
+  rootSecret,
   clock
 }: InstallationKeysOptions): Promise<InstallationKeys> {
   if (recordedRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
   const names = (await readdir(directory)).sort()
-  const secret = await openRootSecret(directory, names, recordedRootSecretId)
+  if (rootSecret) refuseOtherRootSecret(rootSecret, recordedRootSecretId)
+  const secret = rootSecret ?? (await openRootSecret(directory, names, recordedRootSecretId))
   const tokenKeys = await openTokenKeys(directory, names, {
     make: recordedRootSecretId === undefined
   })
@@ -146,6 +150,13 @@ function seal(key: KeyObject, nonce: Buffer, plain: Uint8Array, aad: string): Bu
 
 function sortNewestFirst(tokenKeys: TokenKey[]): TokenKey[] {
   return tokenKeys.toSorted((a, b) => b.notBefore - a.notBefore)
+}
+
+function refuseOtherRootSecret(given: Buffer, recordedId: string | undefined): void {
+  if (recordedId === undefined || idOf(given) === recordedId) return
+  throw new KeysRefused(
+    `VIDIMUS_KEK is the root secret ${idOf(given)}, but the data in the database is encrypted with ${recordedId}: give that one`
+  )
 }
 
 async function openRootSecret(

@@ -16,7 +16,7 @@ import * as invitations from '../domain/accounts/invitations.ts'
 import * as passwords from '../domain/accounts/passwords.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { chooseMailLinkDelivery } from '../domain/developer-machine.ts'
-import { runWithMailTokenFailureLimit } from '../domain/limits/rate-limits.ts'
+import { runWithFailureLimits } from '../domain/limits/rate-limits.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import {
   type Api,
@@ -111,5 +111,7 @@ function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
 
 // a failure counts toward the limit of the caller's network address
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return runWithMailTokenFailureLimit(c.get('deps'), tenantAndAddress(c), run)
+  const { tenant, address } = tenantAndAddress(c)
+  const limit = ['mail_token_address', [tenant.company_id, { address }]] as const
+  return runWithFailureLimits(c.get('deps'), [limit], run)
 }

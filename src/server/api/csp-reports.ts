@@ -1,6 +1,6 @@
 import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { parseCspViolations } from '../../core/http-headers/csp-reports.ts'
-import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
+import { consumeFloodLimit } from '../domain/limits/rate-limits.ts'
 import { type Api, hostCompanyId } from './kit/context.ts'
 import { mountNonJsonEndpoint, readJsonBody } from './kit/mount.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
@@ -10,7 +10,7 @@ const types = ['application/reports+json', 'application/csp-report', 'applicatio
 export function mountCspReports(app: Api): void {
   mountNonJsonEndpoint(app, receiveCspReports, async (_input, c) => {
     const company = hostCompanyId(c)
-    await consumeRateLimit(c.get('deps'), 'csp_report_address', [
+    await consumeFloodLimit(c.get('deps'), 'csp_report_address', [
       company,
       { address: c.get('address') }
     ])

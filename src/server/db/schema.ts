@@ -12,6 +12,7 @@ export interface Database {
   }
   setup_code: { hash: Buffer; created_at: Date }
   certificate_name: { name: string; wildcard: string; allowed_at: Date }
+  rate_count: { counter: Buffer; points: number; expires_at: Date }
   company: {
     id: string
     name: string

@@ -55,6 +55,19 @@ export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>
   })
 }
 
+/**
+ * Commits by itself, so a lock that it takes ends without waiting for this process. Sees what
+ * `inNoCompany` sees. Is repeated after a lost connection, and may then have run twice.
+ */
+export async function inOneStatement<Row extends object>(
+  db: Db,
+  { text, values }: Statement
+): Promise<Row[]> {
+  const query = CompiledQuery.raw(text, values)
+  const { rows } = await repeatedAfterFailures(() => kyselyOf(db).executor.executeQuery<Row>(query))
+  return rows
+}
+
 export interface Statement {
   text: string
   values: unknown[]
@@ -127,26 +140,39 @@ async function inTransaction<T>(
 ): Promise<T> {
   const kysely = kyselyOf(db)
   const props = { ...kysely, driver: driverThatBeginsWith(begin, kysely.dialect) }
+  const { result, effects } = await repeatedAfterFailures(onBegin =>
+    new TransactionBuilder(props).execute(transaction => {
+      onBegin()
+      return run({ ...props, executor: transaction.getExecutor() })
+    })
+  )
+  for (const effect of effects) effect()
+  return result
+}
+
+// once `run` has begun its work, only after failures that leave no trace
+async function repeatedAfterFailures<T>(run: (onBegin: () => void) => Promise<T>): Promise<T> {
   for (let retries = 0; ; retries++) {
     let hasBegun = false
     try {
-      const { result, effects } = await new TransactionBuilder(props).execute(transaction => {
+      return await run(() => {
         hasBegun = true
-        return run({ ...props, executor: transaction.getExecutor() })
       })
-      for (const effect of effects) effect()
-      return result
     } catch (error) {
       // a connection of the pool may have died before it was used
-      const mayRepeat = hasBegun ? retryable.includes(sqlStateOf(error)) : !isPoolTimeout(error)
+      const mayRepeat = hasBegun ? retryable.includes(sqlStateOf(error)) : !isTimeout(error)
       if (!mayRepeat || retries === maxRetries) throw error
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }
 }
 
-// `pg` gives this error no code
-function isPoolTimeout(error: unknown): boolean {
+// lock_not_available, query_canceled
+const timeouts = ['55P03', '57014']
+
+// `pg` gives the error of its pool no code
+function isTimeout(error: unknown): boolean {
+  if (timeouts.includes(sqlStateOf(error))) return true
   return error instanceof Error && error.message.startsWith('timeout exceeded when trying')
 }
 

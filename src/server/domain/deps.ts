@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import type { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Colors, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { RegisterImportFailure } from '../../contract/register-imports.ts'
@@ -14,7 +13,7 @@ export interface Deps {
   keys: InstallationKeys
   companyKeys: CompanySecretKeyReader
   tokens: AccessTokenReader
-  counters: Map<string, RateLimiterMemory>
+  counters: RateCounters
   blobs: BlobStore
   mails: MailSender
   /** Undefined without DNS checks. */
@@ -74,6 +73,36 @@ export interface TrafficLimitSettings {
   streamsPerUser: number
   streamsPerCompany: number
   streamsPerProcess: number
+}
+
+/** `counter` is a keyed hash, so that neither a network address nor an e-mail is stored. */
+export interface RateCount {
+  counter: Buffer
+  points: number
+  limit: number
+  /** The length of the period, which begins with its first point. */
+  seconds: number
+  /** Given if a call beyond the limit may still be taken. */
+  reserve?: unknown
+}
+
+export interface RateSum<Count> {
+  count: Count
+  /** With those before in the period. */
+  points: number
+  msLeft: number
+}
+
+export interface RateCounters {
+  /**
+   * Counts in the database, one after the other, and nothing after one that is beyond its limit. If
+   * that one was refused within the last second, the result may hold it alone.
+   */
+  add<Count extends RateCount>(counts: readonly Count[], tx?: Tx): Promise<RateSum<Count>[]>
+  /** One point of each. */
+  takeBack(counters: readonly Buffer[]): Promise<void>
+  /** Counts what this process has seen. */
+  addInProcess<Count extends RateCount>(count: Count): Promise<RateSum<Count>>
 }
 
 /** The company whose host an HTTP request addresses. */

@@ -19,6 +19,7 @@ import { recheckDueDomains } from '../domain/host-proofs/domain-checks.ts'
 import { deleteExpiredResponses } from '../domain/idempotency/idempotency.ts'
 import { workOnNextImport } from '../domain/imports/import-work.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
+import { deleteExpiredRateCounts } from '../domain/limits/rate-counters.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { eraseRowsOfDeletedSources } from '../domain/registers/data-sources.ts'
 import { fetchNextFile } from '../domain/registers/register-fetches.ts'
@@ -140,6 +141,9 @@ export function deleteExpiredRowsJob(deps: Deps): Job {
       await runAndLogFailure(deps.log, { job: name }, async () =>
         deps.mails.deleteOldFiles?.(deps.clock())
       )
+      await runAndLogFailure(deps.log, { job: name }, async () => {
+        while (!stopping() && (await deleteExpiredRateCounts(deps)));
+      })
       await forEachCompany(deps, { job: name, stopping }, async company => {
         for (const deletion of deletions) {
           await runAndLogFailure(deps.log, { job: name, company }, async () => {

@@ -565,7 +565,8 @@ describe('the catalogue', () => {
     'schema_lock',
     'schema_migration',
     'setup_code',
-    'certificate_name'
+    'certificate_name',
+    'rate_count'
   ]
   const query = async (sql: string) => (await database.owner.query(sql)).rows
 

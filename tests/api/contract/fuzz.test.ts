@@ -25,7 +25,7 @@ import { runCount, testTimeout } from '../../helpers/soak.ts'
 
 // E-01
 
-const runsPerRoute = runCount(12, 10_000)
+const runsPerRoute = runCount(6, 10_000)
 const maxMs = 2000
 
 let app: TestApp

@@ -9,6 +9,7 @@ import { putDeposit } from '../../../src/contract/deposits.ts'
 import { AppError } from '../../../src/contract/kit/errors.ts'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { verify } from '../../../src/contract/verifications.ts'
+import { deleteExpiredRateCounts } from '../../../src/server/domain/limits/rate-counters.ts'
 import { generousLimits, makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 
 const limits = { ...generousLimits, reportsPerAddressMinute: 10 }
@@ -35,6 +36,18 @@ describe('a limited call', () => {
     )
     const free = await app.request('api.acme.localhost', { path: '/healthz' })
     expect(free.headers).not.toHaveProperty('ratelimit')
+  })
+
+  test('begins anew when its period has ended, and its rows go', async () => {
+    await using app = await limited({ verifyPerAddressMinute: 1 })
+    const check = () => app.call('acme.localhost', verify, { items: [item()] })
+    await check()
+    await expect(check()).rejects.toMatchObject({ code: 'lookup_limited' })
+    app.wait(61)
+    await check()
+    app.wait(86_400)
+    await deleteExpiredRateCounts(app.deps)
+    expect((await app.owner.query('select 1 from rate_count')).rowCount).toBe(0)
   })
 
   test('of a stranger is counted before its body is read, for all companies together', async () => {

@@ -16,7 +16,7 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // C-06
 
-const cutsWanted = runCount(12, 10_000)
+const cutsWanted = runCount(6, 10_000)
 
 let app: TestApp
 let proxy: FaultProxy

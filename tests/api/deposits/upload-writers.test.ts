@@ -236,7 +236,7 @@ test.each([
   expect((await readFile(file)).equals(bytes)).toBe(true)
 })
 
-const rounds = runCount(6, 10_000)
+const rounds = runCount(3, 10_000)
 
 // C-10
 test(

@@ -180,7 +180,7 @@ async function expectCounts(source: string, item: RegisterImport, before: Rows):
   else expect(found).toEqual({ ...expected, unchanged: before.size })
 }
 
-const count = runCount(60, 500)
+const count = runCount(21, 500)
 
 test(
   `${count} generated files leave a register as it is, or do what the dry run says (SEED=${seed})`,

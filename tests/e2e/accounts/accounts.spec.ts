@@ -68,9 +68,9 @@ test('a link works when it is put into the address before the page is ready', as
   await expect(page).toHaveURL(/\/en$/)
 })
 
-test('a link opened in another browser asks for a password, which is then the account’s', async ({
-  browser
-}) => {
+test('a link opened in another browser asks for a password, which is then the account’s', {
+  tag: '@matrix'
+}, async ({ browser }) => {
   const typed = await fresh(browser)
   const email = await signUp(typed, 'en', other)
   await expect(typed.getByText(`We sent a link to ${email}.`)).toBeVisible()
@@ -130,7 +130,9 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await expect(again).toHaveURL(/\/en$/)
 })
 
-test('an invited person chooses name and password, in French too', async ({ browser }) => {
+test('an invited person chooses name and password, in French too', { tag: '@matrix' }, async ({
+  browser
+}) => {
   const operator = await fresh(browser)
   const setup = /http:[^"]+\/en\/setup#[\w-]{22}/.exec(service.log())?.[0] ?? ''
   await operator.goto(setup)

@@ -245,11 +245,9 @@ test('forms of accounts say what they have to say in its place and in time', asy
   })
 })
 
-test('a person pastes a password, saves their own data and sees what they used', async ({
-  browser,
-  context,
-  page
-}) => {
+test('a person pastes a password, saves their own data and sees what they used', {
+  tag: '@matrix'
+}, async ({ browser, context, page }) => {
   await test.step('a password can be pasted and every field names itself to password managers', async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await startSession(page, homeAddress())

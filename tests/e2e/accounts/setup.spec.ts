@@ -15,10 +15,9 @@ test.beforeAll(async () => {
 })
 test.afterAll(() => service[Symbol.asyncDispose]())
 
-test('strangers wait for an administrator where no mail can be sent, and do not see the account of the demonstration', async ({
-  browser,
-  page
-}) => {
+test('strangers wait for an administrator where no mail can be sent, and do not see the account of the demonstration', {
+  tag: '@matrix'
+}, async ({ browser, page }) => {
   const home = `http://localhost:${service.port}/en`
   const stranger = await throughProxy(browser)
   const email = newEmail()

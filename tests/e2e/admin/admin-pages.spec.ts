@@ -133,9 +133,9 @@ test('an administrator finds and walks lists', async ({ page }) => {
   })
 })
 
-test('the list of groups, the audit log and data sources in French, narrow and in the dark', async ({
-  page
-}) => {
+test('the list of groups, the audit log and data sources in French, narrow and in the dark', {
+  tag: '@matrix'
+}, async ({ page }) => {
   const { admin } = await signUpAdmin(page, 'fr')
   const { word, names } = await addGroups(page, 2, {
     max_requests: 100,
@@ -156,10 +156,9 @@ test('the list of groups, the audit log and data sources in French, narrow and i
   }
 })
 
-test('a deep link leads through sign-in and back, with its query and hash', async ({
-  page,
-  browser
-}) => {
+test('a deep link leads through sign-in and back, with its query and hash', {
+  tag: '@matrix'
+}, async ({ page, browser }) => {
   const { admin, email } = await signUpAdmin(page, 'en', { chosen: password })
   const link = `${admin}/groups/${nobody}?a=1#b`
   const other = await (await browser.newContext()).newPage()

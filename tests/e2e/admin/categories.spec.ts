@@ -163,7 +163,9 @@ test(
 )
 
 for (const locale of checkedLocales) {
-  test(`the screens of categories hold in ${locale}, small, large and dark`, async ({ page }) => {
+  test(`the screens of categories hold in ${locale}, small, large and dark`, {
+    tag: '@matrix'
+  }, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
     await openCreateForm(page, admin, 'category')
     const name = page.locator(`input[name="names.${locale}"]`)

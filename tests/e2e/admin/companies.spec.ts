@@ -417,9 +417,9 @@ test(
   }
 )
 
-test('companies in French, narrow and dark, with a domain that waits for its proof', async ({
-  page
-}) => {
+test('companies in French, narrow and dark, with a domain that waits for its proof', {
+  tag: '@matrix'
+}, async ({ page }) => {
   const own = await signUpOperator(page, 'fr')
   await page.setViewportSize({ width: 320, height: 800 })
   const name = `Société ${Date.now()}`

@@ -184,9 +184,9 @@ test('a domain is set up, moved, and removed by those who may', async ({ page })
   })
 })
 
-test('a name is judged while it is typed, and each step reads well in French, on a phone, in the dark', async ({
-  page
-}) => {
+test('a name is judged while it is typed, and each step reads well in French, on a phone, in the dark', {
+  tag: '@matrix'
+}, async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 700 })
   const { company, admin } = await signUpAdmin(page, 'fr')
   // until then, the service alone judges the end of a name
@@ -243,9 +243,9 @@ async function addCompany() {
 }
 
 for (const locale of checkedLocales) {
-  test(`the page of a host that was lost keeps what it had, and a claim of it is named (${locale})`, async ({
-    page
-  }) => {
+  test(`the page of a host that was lost keeps what it had, and a claim of it is named (${locale})`, {
+    tag: '@matrix'
+  }, async ({ page }) => {
     const t = translatorOfAllWords(locale)
     const { company, admin } = await signUpAdmin(page, locale)
     const { id, host } = await addDomain(company, { isVerified: false })
@@ -301,9 +301,9 @@ for (const locale of checkedLocales) {
     await expect(page.getByText(lost)).toBeVisible()
   })
 
-  test(`an operator moves a host to another company by the keyboard alone (${locale})`, async ({
-    page
-  }) => {
+  test(`an operator moves a host to another company by the keyboard alone (${locale})`, {
+    tag: '@matrix'
+  }, async ({ page }) => {
     const t = translatorOfAllWords(locale)
     const chosen = password
     const email = await startSession(page, homeAddress(locale), { username: 'Olga', chosen })

@@ -130,9 +130,9 @@ async function removeMember(page: Page, name: string, email: string) {
   await expect(page.getByText(`${name} is no longer a member.`)).toBeVisible()
 }
 
-test('an administrator adds people by email, loses no changes, and chooses the default group', async ({
-  page
-}) => {
+test('an administrator adds people by email, loses no changes, and chooses the default group', {
+  tag: '@matrix'
+}, async ({ page }) => {
   await test.step('people are added by their emails, and a refused one does not stop the others', async () => {
     const { admin } = await signUpAdmin(page)
     const { hostname, port } = new URL(homeAddress())
@@ -268,7 +268,9 @@ test(
 )
 
 for (const locale of checkedLocales) {
-  test(`the screens of groups hold in ${locale}, small, large and dark`, async ({ page }) => {
+  test(`the screens of groups hold in ${locale}, small, large and dark`, {
+    tag: '@matrix'
+  }, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
     await openCreateForm(page, admin, 'group')
     const name = page.locator('input[name=name]')

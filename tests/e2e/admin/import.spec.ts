@@ -141,7 +141,9 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   expect(String(links.bytes)).toContain(`\r\n'=1+1 4,person4.${tag}@example.com,http`)
 })
 
-test('faulty files and rows are named, and the others are imported', async ({ page }) => {
+test('faulty files and rows are named, and the others are imported', { tag: '@matrix' }, async ({
+  page
+}) => {
   await test.step('says what is wrong with a file, and takes cells from a spreadsheet', async () => {
     const { tag } = await openImports(page)
     await choose(page, 'empty.csv', '\r\n ; ;\r\n')
@@ -249,9 +251,9 @@ test(
 )
 
 for (const locale of checkedLocales) {
-  test(`every step reads well in ${locale}, in narrow windows and in the dark`, async ({
-    page
-  }) => {
+  test(`every step reads well in ${locale}, in narrow windows and in the dark`, {
+    tag: '@matrix'
+  }, async ({ page }) => {
     const { tag } = await openImports(page, locale)
     await inspectAtWidths(page, 1280)
     const list = `Nom;Courriel;Groupes;Langue\nZoé;zoe.${tag}@example.com;;fr\nAnn;ann@;Nobody;xx\n`

@@ -5,7 +5,9 @@ import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { inMatrix, inspectAtWidths, inspectInTurn } from '../../helpers/e2e/looks.ts'
 
-test('the overview names what needs attention, and shows the usage by day', async ({ page }) => {
+test('the overview names what needs attention, and shows the usage by day', {
+  tag: '@matrix'
+}, async ({ page }) => {
   await test.step('a limit that is used up is named, raised through its link, and is gone', async () => {
     const { admin, name, group } = await makeLimitedGroup(page)
     await page.goto(admin)

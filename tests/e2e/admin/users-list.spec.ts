@@ -126,7 +126,7 @@ test('the columns and the density are chosen and remembered', inMatrix, async ({
   await expect(page.getByRole('columnheader', { name: 'Created' })).toBeVisible()
 })
 
-test('many people are changed at once', async ({ page }) => {
+test('many people are changed at once', { tag: '@matrix' }, async ({ page }) => {
   await test.step('all that match are selected by their number, leave a group, and come back', async () => {
     const { word, list } = await makePeople(page, 55)
     await page.goto(`${list}?q=${word}`)

@@ -152,7 +152,10 @@ test('an administrator invites people, deletes them, and finds none of another c
   })
 })
 
-test('an administrator gives and takes permissions and access', async ({ browser, page }) => {
+test('an administrator gives and takes permissions and access', { tag: '@matrix' }, async ({
+  browser,
+  page
+}) => {
   await test.step('a permission is given with the password, and nobody takes their own', async () => {
     const { admin, email } = await signUpAdmin(page, 'en', { chosen: password })
     await openCreateForm(page, admin, 'user')
@@ -285,7 +288,10 @@ test(
 test.describe('where one group refuses', () => {
   test.use({ provoked: /Something is wrong with this group|unavailable|UNAVAILABLE/ })
 
-  test('a person joins several groups, and leaves one with an undo', async ({ page, browser }) => {
+  test('a person joins several groups, and leaves one with an undo', { tag: '@matrix' }, async ({
+    page,
+    browser
+  }) => {
     const logged: string[] = []
     page.on('pageerror', error => logged.push(error.message))
     const { company, admin } = await signUpAdmin(page)
@@ -325,7 +331,9 @@ test.describe('where one group refuses', () => {
 })
 
 for (const locale of checkedLocales) {
-  test(`the screens of a person hold in ${locale}, small, large and dark`, async ({ page }) => {
+  test(`the screens of a person hold in ${locale}, small, large and dark`, {
+    tag: '@matrix'
+  }, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
     await openCreateForm(page, admin, 'user')
     await page.locator('main form [type=submit]').click()

@@ -190,7 +190,10 @@ test('records each file once, unless it is asked to do it again', async ({ page 
   })
 })
 
-test('records a file once that two tabs deposit at the same time', async ({ page, context }) => {
+test('records a file once that two tabs deposit at the same time', { tag: '@matrix' }, async ({
+  page,
+  context
+}) => {
   const path = await makeRandomFile('shared.bin', 4_000_000)
   await openDesk(page)
   await throttleUploads(page, 500_000)
@@ -244,7 +247,9 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await expect(page.getByRole('button', { name: /Download the reduced copy/ })).toHaveCount(2)
 })
 
-test('says after a reload which picture waited for its choice', async ({ page }) => {
+test('says after a reload which picture waited for its choice', { tag: '@matrix' }, async ({
+  page
+}) => {
   await openDesk(page)
   const picture = { name: 'gate.bmp', mimeType: 'image/bmp', buffer: makeBmp(700, 600) }
   await chooseFiles(page, picture)
@@ -291,7 +296,10 @@ test('says what the category and the limits of a person mean for them', async ({
   })
 })
 
-test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {
+test('takes folders dropped and files pasted anywhere', { tag: '@matrix' }, async ({
+  page,
+  browser
+}) => {
   const dropped = join(documentFolder, 'dropped')
   await rm(dropped, { recursive: true, force: true })
   await mkdir(join(dropped, 'deeper'), { recursive: true })

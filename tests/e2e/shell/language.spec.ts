@@ -62,9 +62,9 @@ test('where the language is learned later, nothing that was given to the page is
   })
 })
 
-test('a language that was picked while signed out is the person’s after the sign-in', async ({
-  page
-}) => {
+test('a language that was picked while signed out is the person’s after the sign-in', {
+  tag: '@matrix'
+}, async ({ page }) => {
   const email = await signUp(page, homeAddress('fr'), { chosen: password })
   await page.context().clearCookies()
   await page.goto('/fr/sign-in')

@@ -62,7 +62,9 @@ test('a stranger uses the palette and the list of keys', async ({ page }) => {
   })
 })
 
-test('an administrator finds people, groups and acts, by their latest words', async ({ page }) => {
+test('an administrator finds people, groups and acts, by their latest words', {
+  tag: '@matrix'
+}, async ({ page }) => {
   await test.step('the latest answer wins, and a late one of an older text is dropped', async () => {
     const [early, late] = [word(), word()]
     const company = await makeAdmin(await startSession(page, homeAddress()))

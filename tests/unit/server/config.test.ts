@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig, settingNames } from '../../../src/server/config.ts'
 
@@ -66,5 +67,33 @@ test('wants the address and a long secret of the API where a process serves page
   expect(() => readConfig({ ROLE: 'web' })).toThrow(/needs API_INTERNAL_URL and SITE_SECRET/)
   expect(() => readConfig({ SITE_SECRET: 'hunter2' })).toThrow(
     new Error('SITE_SECRET is not valid: it must have at least 32 characters.')
+  )
+})
+
+test('reads a secret from a file, and wants it in one way alone', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'vidimus-secret-')), 'secret')
+  const secrets = {
+    DATABASE_URL: 'postgres://a/b',
+    SITE_SECRET: 'x'.repeat(32),
+    VIDIMUS_KEK: 'ab'.repeat(32)
+  }
+  for (const [name, secret] of Object.entries(secrets)) {
+    for (const end of ['', '\n', '\r\n']) {
+      writeFileSync(file, secret + end)
+      expect(readConfig({ [`${name}_FILE`]: file })).toEqual(readConfig({ [name]: secret }))
+    }
+    const both = () => readConfig({ [name]: secret, [`${name}_FILE`]: file })
+    expect(both).toThrow(new Error(`Set ${name} or ${name}_FILE, not both.`))
+  }
+  writeFileSync(file, '\n')
+  expect(() => readConfig({ SITE_SECRET_FILE: file })).toThrow(`SITE_SECRET_FILE=${file} is empty.`)
+  expect(() => readConfig({ SMTP_URL_FILE: '/nowhere' })).toThrow(
+    /^SMTP_URL_FILE=\/nowhere cannot be read: ENOENT/
+  )
+})
+
+test('never shows a secret that is not valid', () => {
+  expect(() => readConfig({ VIDIMUS_KEK: 'hunter2' })).toThrow(
+    new Error('VIDIMUS_KEK is not valid: it must have 64 digits from 0 to 9 and a to f.')
   )
 })

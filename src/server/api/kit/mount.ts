@@ -9,7 +9,7 @@ import {
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http-headers/content-disposition.ts'
 import { etagVersions, includesEtag } from '../../../core/http-headers/etags.ts'
-import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
+import { consumeFloodLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { authenticateDownloadLink } from '../../domain/sessions/download-links.ts'
 import { checkAndSetAdministeredCompany } from './administered-company.ts'
@@ -161,7 +161,7 @@ async function admit(
     // counted before the body is read; calls from within the process render pages and are never
     // refused
     if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {
-      await consumeRateLimit(c.get('deps'), 'public_address', [
+      await consumeFloodLimit(c.get('deps'), 'public_address', [
         'public',
         { address: c.get('address') }
       ])

@@ -1,21 +1,20 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
-import { inCompany, type Tx } from '../../db/scope.ts'
+import type { Tx } from '../../db/scope.ts'
 import { addAuditEntry, eraseAuditValuesOfPeople } from '../audit/audit-entries.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
-import { type PasswordCheckDeps, type PasswordProof, requireCurrentPassword } from './user-keys.ts'
+import { inCompanyWithPassword, type PasswordCheckDeps, type PasswordProof } from './user-keys.ts'
 
 export async function deleteOwnAccount(
-  deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
+  deps: PasswordCheckDeps & Pick<Deps, 'random' | 'signals'>,
   input: PasswordProof & { company?: string | undefined }
 ): Promise<void> {
   const { tenant, person } = input
-  const { company_id, id } = person
-  await inCompany(deps.db, company_id, async tx => {
-    const { email, locale } = await requireCurrentPassword(tx, deps, input)
+  const { id } = person
+  await inCompanyWithPassword(deps, input, 'rekey', async (tx, { email, locale }) => {
     if (person.permissions.includes('operator')) await keepAnOperator(tx, id)
     else if (person.permissions.includes('admin')) await requireNameOfCompanyLeft(tx, id, input)
     await eraseUsers(tx, deps, { sender: tenant, by: person, people: [{ id, email, locale }] })

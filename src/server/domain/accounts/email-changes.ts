@@ -14,11 +14,11 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { type AuthenticatedCaller, endSessionsOfPeople } from '../sessions/sessions.ts'
 import {
+  inCompanyWithPassword,
   lockPersonRow,
   lockPublicKeyRow,
   type PasswordCheckDeps,
   type PasswordProof,
-  requireCurrentPassword,
   revokeMailedLinks
 } from './user-keys.ts'
 
@@ -35,13 +35,13 @@ interface NewEmail extends PasswordProof {
  * and the password.
  */
 export async function requestEmailChange(
-  deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
+  deps: PasswordCheckDeps & Pick<Deps, 'random' | 'signals'>,
   input: NewEmail
 ): Promise<void> {
   const { tenant, person, address, email, public_key_jwt } = input
   const { company_id, id: user_id } = person
-  await inCompany(deps.db, company_id, async tx => {
-    const { email: present, locale, challenge } = await requireCurrentPassword(tx, deps, input)
+  await inCompanyWithPassword(deps, input, 'rekey', async (tx, checked) => {
+    const { email: present, locale, challenge } = checked
     if (email === present) {
       const fields = { email: { rule: 'unchanged', detail: 'another e-mail than the present one' } }
       throw new AppError('invalid_input', 'This is the present e-mail', { fields })
@@ -49,7 +49,7 @@ export async function requestEmailChange(
     const proof = verifyKeyProof({ tenant, email, purpose: 'email', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    await consumeMailLimits(deps, { tenant, email, address })
+    await consumeMailLimits(deps, { tenant, email, address }, { tx })
     // a new request replaces an earlier one and its links
     await revokeMailedLinks(tx, user_id)
     const created_at = deps.clock()

@@ -8,33 +8,30 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { endSessionsOfPeople, recordPasswordConfirmation } from '../sessions/sessions.ts'
 import { revokeApiKeysOfPeople } from './api-keys.ts'
 import {
+  inCompanyWithPassword,
   type PasswordCheckDeps,
   type PasswordProof,
   type PublicKeyWithMailToken,
-  requireCurrentPassword,
   setPublicKey,
   setPublicKeyWithMailToken
 } from './user-keys.ts'
 
 export async function confirmPassword(
-  deps: PasswordCheckDeps & Pick<Deps, 'db'>,
+  deps: PasswordCheckDeps,
   input: PasswordProof
 ): Promise<void> {
-  const { person } = input
-  await inCompany(deps.db, person.company_id, async tx => {
-    await requireCurrentPassword(tx, deps, input, 'confirm')
-    await recordPasswordConfirmation(tx, deps, person)
-  })
+  await inCompanyWithPassword(deps, input, 'confirm', tx =>
+    recordPasswordConfirmation(tx, deps, input.person)
+  )
 }
 
 export async function changePassword(
-  deps: PasswordCheckDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
+  deps: PasswordCheckDeps & Pick<Deps, 'random' | 'signals'>,
   input: PasswordProof & { public_key_jwt: string; keep_api_keys?: boolean | undefined }
 ): Promise<void> {
   const { tenant, person, public_key_jwt } = input
-  const { company_id, id: user_id, session_id } = person
-  await inCompany(deps.db, company_id, async tx => {
-    const { email, locale, challenge } = await requireCurrentPassword(tx, deps, input)
+  const { id: user_id, session_id } = person
+  await inCompanyWithPassword(deps, input, 'rekey', async (tx, { email, locale, challenge }) => {
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
@@ -56,7 +53,7 @@ export async function requestPasswordReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {
-  await consumeMailLimits(deps, { tenant, email, address }, 'reset')
+  await consumeMailLimits(deps, { tenant, email, address }, { kind: 'reset' })
   await inCompany(deps.db, tenant.company_id, tx =>
     queueMail(tx, deps, { tenant, kind: 'reset', email })
   )

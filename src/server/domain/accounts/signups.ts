@@ -111,7 +111,7 @@ export async function resendOwnVerifyLink(
   await inCompany(deps.db, company_id, async tx => {
     const signup = await selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()
     if (!signup) return
-    await consumeMailLimits(deps, { tenant, email: signup.email, address })
+    await consumeMailLimits(deps, { tenant, email: signup.email, address }, { tx })
     await queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
   })
 }

@@ -3,7 +3,7 @@ import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import { deleteInCompany, selectById, selectInCompany } from '../../db/company-queries.ts'
-import type { Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readValidChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
@@ -16,11 +16,14 @@ import {
   type EncryptedPublicKey,
   verifySignatureWithEncryptedKey
 } from '../key-proofs/public-keys.ts'
-import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
+import { runWithFailureLimits } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
-export type PasswordCheckDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
+export type PasswordCheckDeps = Pick<
+  Deps,
+  'db' | 'keys' | 'clock' | 'settings' | 'log' | 'counters'
+>
 
 export interface PasswordProof {
   tenant: Tenant
@@ -29,23 +32,43 @@ export interface PasswordProof {
   challenge_response: string
 }
 
-// For changes that must not be possible with a stolen session alone. Locks the rows of the person
-// and the key until the transaction ends.
-export async function requireCurrentPassword(
+interface CheckedPassword {
+  email: string
+  locale: string
+  challenge: string
+}
+
+/**
+ * For changes that must not be possible with a stolen session alone. The rows of the person and the
+ * key are locked until the transaction ends.
+ */
+export function inCompanyWithPassword(
+  deps: PasswordCheckDeps,
+  input: PasswordProof,
+  purpose: 'rekey' | 'confirm',
+  run: (tx: Tx, checked: CheckedPassword) => Promise<void>
+): Promise<void> {
+  const { company_id, id } = input.person
+  const change = () =>
+    inCompany(deps.db, company_id, async tx =>
+      run(tx, await requireCurrentPassword(tx, deps, input, purpose))
+    )
+  const isGuess = (error: unknown) => Object(error).code === 'password_wrong'
+  return runWithFailureLimits(deps, [['rekey_user', [company_id, id]]], change, isGuess)
+}
+
+async function requireCurrentPassword(
   tx: Tx,
   deps: PasswordCheckDeps,
   { tenant, person, challenge_response }: PasswordProof,
-  purpose: 'rekey' | 'confirm' = 'rekey'
-): Promise<{ email: string; locale: string; challenge: string }> {
+  purpose: 'rekey' | 'confirm'
+): Promise<CheckedPassword> {
   const { company_id, id: user_id } = person
-  const counted = [company_id, user_id] as const
   const { email, locale } = await lockPersonRow(tx, user_id)
   const key = await lockPublicKeyRow(tx, user_id)
   const response = splitChallengeResponse(challenge_response)
   const spent = response && readValidChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
-  // counted before the check, so that parallel guesses are counted as well
-  await consumeRateLimit(deps, 'rekey_user', counted)
   const { challenge, signature } = response
   if (!key || !verifySignatureWithEncryptedKey(deps.keys, key, Buffer.from(challenge), signature)) {
     const facts = { audit: `${purpose}_failed`, company: company_id, user: user_id }
@@ -53,7 +76,6 @@ export async function requireCurrentPassword(
     throw new AppError('password_wrong', 'The current key did not sign this challenge')
   }
   if (!(await spendChallenge(tx, spent))) throw challengeInvalid()
-  await refundRateLimit(deps, 'rekey_user', counted)
   return { email, locale, challenge }
 }
 

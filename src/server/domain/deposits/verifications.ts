@@ -22,7 +22,7 @@ import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.t
 import { newId } from '../ids.ts'
 import { countLookupMisses, type ReferenceLookUp } from '../limits/lookup-misses.ts'
 import { chargeVerification } from '../limits/quotas.ts'
-import { consumeMailOrVerifyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
+import { consumeRateLimits } from '../limits/rate-limits.ts'
 import {
   type AskedRegisters,
   answerOfRegisters,
@@ -162,24 +162,21 @@ async function countItems(
   { tenant, person, address, items }: VerifyInput
 ): Promise<void> {
   const points = items.length
+  const { company_id } = tenant
   if (person) {
-    await consumeRateLimit(
-      deps,
-      'verify_user_minute',
-      [tenant.company_id, apiKeyOrPersonIdOf(person)],
-      points
-    )
+    const counted = [company_id, apiKeyOrPersonIdOf(person)] as const
+    await consumeRateLimits(deps, [['verify_user_minute', counted]], { points })
     return
   }
-  await consumeRateLimit(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
-  const { company_id } = tenant
-  const { isFirst } = await consumeRateLimit(
+  await consumeRateLimits(
     deps,
-    'verify_address_day',
-    [company_id, { address }],
-    points
+    [
+      ['verify_address_minute', [company_id, { address }]],
+      ['verify_address_day', [company_id, { address }]],
+      ['verify_company_day', [company_id]]
+    ],
+    { points }
   )
-  await consumeMailOrVerifyDayLimit(deps, 'verify', { company_id, isFirst }, points)
 }
 
 // The next statement starts when the running one has ended, or after `slowMs`; one usually takes

@@ -12,7 +12,7 @@ import {
 } from '../companies/domain-rows.ts'
 import { isLocalhost } from '../companies/host-names.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
-import { consumeRateLimit } from '../limits/rate-limits.ts'
+import { consumeFloodLimit } from '../limits/rate-limits.ts'
 import {
   restoreHostsUnderWildcard,
   startDnsDeadlinesUnderWildcard,
@@ -34,7 +34,7 @@ export async function checkDomain(
   deps: CheckDeps,
   { company_id, by, id }: DomainCall
 ): Promise<DomainDetails> {
-  await consumeRateLimit(deps, 'domain_check', [company_id, id])
+  await consumeFloodLimit(deps, 'domain_check', [company_id, id])
   const domain = await inCompany(deps.db, company_id, tx => readDomain(tx, id))
   const addresses = readHostAddresses(deps, domain.host)
   if (domain.proof === null) return { ...domain, ...(await addresses) }

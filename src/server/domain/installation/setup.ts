@@ -13,7 +13,7 @@ import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
+import { runWithFailureLimits } from '../limits/rate-limits.ts'
 
 // each start of a process creates one; of more, the oldest end
 const maxCodes = 5
@@ -78,32 +78,32 @@ export async function createFirstOperator(
   const { tenant, code, address, username, email, public_key_jwt, locale } = input
   const company_id = await requireOwnCompany(deps, tenant)
   const attempt = [company_id, { address }] as const
-  await consumeRateLimit(deps, 'setup_address', attempt)
-  const { id } = await inCompany(deps.db, company_id, async tx => {
-    // Deleting the codes is also a lock: a parallel call waits here, and then finds an operator and
-    // no code. If this transaction fails, the codes are restored.
-    const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
-    if (await hasOperator(tx)) throw alreadyDone()
-    const hash = hashOf(code)
-    const found = codes.find(each => each.hash.equals(hash))
-    if (!found) throw new AppError('setup_code_wrong', 'The code is none of those that hold')
-    if (deps.clock().getTime() - found.created_at.getTime() > codeMs) {
-      throw new AppError('setup_code_expired', 'The code is older than 24 hours')
-    }
-    await refundRateLimit(deps, 'setup_address', attempt)
-    const person = { tenant, email, username, public_key_jwt, locale }
-    const proof = verifyKeyProof({ ...person, purpose: 'signup' })
-    const permissions = ['operator', 'admin']
-    const user = await insertActiveUser(tx, deps, person, proof, permissions)
-    await renameCompany(tx, company_id, input.company)
-    const by = { id: user.id, company_id }
-    const after = { name: input.company }
-    addAuditEntry(tx, deps, { by, action: 'company.set_up', target: company_id, after })
-    const granted = { before: { permissions: [] }, after: { permissions } }
-    addPermissionsEntry(tx, deps, { by, target: user.id, ...granted })
-    tx.afterCommit(() => deps.signals.domains.send(tenant.host))
-    return user
-  })
+  const { id } = await runWithFailureLimits(deps, [['setup_address', attempt]], () =>
+    inCompany(deps.db, company_id, async tx => {
+      // Deleting the codes is also a lock: a parallel call waits here, and then finds an operator and
+      // no code. If this transaction fails, the codes are restored.
+      const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
+      if (await hasOperator(tx)) throw alreadyDone()
+      const hash = hashOf(code)
+      const found = codes.find(each => each.hash.equals(hash))
+      if (!found) throw new AppError('setup_code_wrong', 'The code is none of those that hold')
+      if (deps.clock().getTime() - found.created_at.getTime() > codeMs) {
+        throw new AppError('setup_code_expired', 'The code is older than 24 hours')
+      }
+      const person = { tenant, email, username, public_key_jwt, locale }
+      const proof = verifyKeyProof({ ...person, purpose: 'signup' })
+      const permissions = ['operator', 'admin']
+      const user = await insertActiveUser(tx, deps, person, proof, permissions)
+      await renameCompany(tx, company_id, input.company)
+      const by = { id: user.id, company_id }
+      const after = { name: input.company }
+      addAuditEntry(tx, deps, { by, action: 'company.set_up', target: company_id, after })
+      const granted = { before: { permissions: [] }, after: { permissions } }
+      addPermissionsEntry(tx, deps, { by, target: user.id, ...granted })
+      tx.afterCommit(() => deps.signals.domains.send(tenant.host))
+      return user
+    })
+  )
   return { id, demo: await settleDemo(deps, input.demo) }
 }
 

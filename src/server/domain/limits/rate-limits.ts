@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
-import type { Deps, Tenant, TrafficLimitSettings } from '../deps.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { Deps, RateCount, RateSum, Tenant, TrafficLimitSettings } from '../deps.ts'
 import { networksOfAddress } from '../ip-addresses.ts'
 
 /** `seconds` is the length of the limit's period, `resetSeconds` what is left of it. */
@@ -20,13 +20,16 @@ interface Rule {
   // not for limits per e-mail or company, toward which calls of others count, nor for limits on
   // guesses
   isReported: boolean
+  // on which the first call of a network that day may draw when this limit is reached
+  reserve?: 'mail_newcomers_day' | 'verify_newcomers_day'
 }
 
 const minute = 60
 const hour = 3600
 const day = 86_400
 
-const rules = {
+// counted in the database, so that several processes together allow no more than one
+const sharedRules = {
   // logins, and challenges of any purpose
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
@@ -36,8 +39,11 @@ const rules = {
   // by e-mail and network, so that strangers cannot use up the owner's limit
   reset_email: rule(() => 3, hour),
   // three quarters of the configured limit; the rest is for networks that call for the first time
-  // that day
-  mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
+  // that day, so that a few cannot use up the whole
+  mail_company_day: {
+    ...rule(limits => commonPart(limits.mailsPerCompanyDay), day),
+    reserve: 'mail_newcomers_day'
+  },
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   // limits nothing: it shows whether a network requests its first mail of the day
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
@@ -59,22 +65,30 @@ const rules = {
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
-  verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  verify_company_day: {
+    ...rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+    reserve: 'verify_newcomers_day'
+  },
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
     day,
     'lookup_limited'
   ),
-  verify_user_minute: reported(
-    rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
-  ),
+  verify_user_minute: reported(rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited'))
+} satisfies Record<string, Rule>
+
+// counted in each process, so that a flood costs the database nothing
+const floodRules = {
   domain_check: rule(() => 60, minute),
   // without signing in, at all companies together, counted before the body is read
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
-export type RateLimitName = keyof typeof rules
+export type RateLimitName = keyof typeof sharedRules
+type FloodLimitName = keyof typeof floodRules
+
+const rules: Record<RateLimitName | FloodLimitName, Rule> = { ...sharedRules, ...floodRules }
 
 /** The first part is a company's id, or a fixed word for a counter that all companies share. */
 export type RateLimitKey = readonly [
@@ -85,96 +99,100 @@ export type RateLimitKey = readonly [
 // for the networks /64, /56 and /48 of an IPv6 address; IPv4 has only the first
 const tierFactors = [1, 4, 16]
 
+type RateLimitDeps = Pick<Deps, 'keys' | 'settings' | 'clock' | 'counters'>
+
 /**
  * Throws the rule's code when the limit is exceeded; the points stay counted. More `points` than
- * the whole limit count as the limit, so that such a call can succeed. `isFirst`: nothing was
- * counted before in the period, for IPv6 in the /48.
+ * the whole limit count as the limit, so that such a call can succeed.
  */
-export async function consumeRateLimit(
-  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
+export function consumeRateLimit(
+  deps: RateLimitDeps,
   name: RateLimitName,
   counted: RateLimitKey,
   points = 1
-): Promise<{ isFirst: boolean }> {
-  let isFirst = true
-  for (const [tier, key] of tiersOf(counted).entries()) {
-    isFirst = await consumeTier(deps, name, { tier, key }, points)
-  }
-  return { isFirst }
-}
-
-async function consumeTier(
-  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  name: RateLimitName,
-  { tier, key }: { tier: number; key: string[] },
-  points: number
-): Promise<boolean> {
-  const limit = limitOf(deps.settings.limits, name, tier)
-  const taken = Math.min(points, limit)
-  try {
-    const result = await limiter(deps, name, tier).consume(pseudonym(deps, name, key), taken)
-    recordStatus(name, limit, result)
-    return result.consumedPoints <= taken
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal
-    recordStatus(name, limit, refusal)
-    const retryAfter = secondsLeft(refusal)
-    // not from `deps.clock`, because the counters use the clock of the process
-    const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
-    throw new AppError(rules[name].code, `The limit ${name} is reached`, {
-      retryAfter,
-      figures: { used: Math.min(limit, refusal.consumedPoints), limit, resets_at }
-    })
-  }
+): Promise<void> {
+  return consumeRateLimits(deps, [[name, counted]], { points })
 }
 
 /**
- * A quarter of the limit is reserved for networks that call for the first time that day, so that a
- * few cannot use up the whole.
+ * Counts one limit after the other, up to the first that is exceeded. With `tx`, the points stay
+ * counted only if it commits.
  */
-export async function consumeMailOrVerifyDayLimit(
-  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  what: 'mail' | 'verify',
-  { company_id, isFirst }: { company_id: string; isFirst: boolean },
-  points = 1
+export async function consumeRateLimits(
+  deps: RateLimitDeps,
+  limits: readonly (readonly [RateLimitName, RateLimitKey])[],
+  { points = 1, tx }: { points?: number; tx?: Tx } = {}
 ): Promise<void> {
-  try {
-    await consumeRateLimit(deps, `${what}_company_day`, [company_id], points)
-  } catch (refusal) {
-    if (!isFirst) throw refusal
-    await consumeRateLimit(deps, `${what}_newcomers_day`, [company_id], points)
+  const counts = limits.flatMap(([name, key]) => countsOf(deps, name, key, points))
+  const sums = await deps.counters.add(counts, tx)
+  for (const [index, sum] of sums.entries()) {
+    recordStatus(sum)
+    if (sum.points <= sum.count.limit) continue
+    const before = sums[index - 1]
+    const isFirst = before !== undefined && before.points <= before.count.points
+    const { reserve } = sum.count
+    if (!reserve || !isFirst) throw reachedLimit(deps, sum)
+    await consumeRateLimits(deps, [reserve], { points, ...(tx && { tx }) })
+  }
+}
+
+/** For limits of floods. */
+export async function consumeFloodLimit(
+  deps: RateLimitDeps,
+  name: FloodLimitName,
+  counted: RateLimitKey
+): Promise<void> {
+  for (const count of countsOf(deps, name, counted, 1)) {
+    const sum = await deps.counters.addInProcess(count)
+    recordStatus(sum)
+    if (sum.points > count.limit) throw reachedLimit(deps, sum)
   }
 }
 
 /** Counts whether or not the e-mail has an account. */
 export async function consumeMailLimits(
-  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
+  deps: RateLimitDeps,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
-  kind: 'reset' | 'other' = 'other'
+  { kind = 'other', tx }: { kind?: 'reset' | 'other'; tx?: Tx } = {}
 ): Promise<void> {
   const { company_id } = tenant
-  await consumeRateLimit(deps, 'mail_address', [company_id, { address }])
-  if (kind === 'reset')
-    await consumeRateLimit(deps, 'reset_email', [company_id, email, { address }])
-  else await consumeRateLimit(deps, 'mail_email', [company_id, email])
-  const { isFirst } = await consumeRateLimit(deps, 'mail_seen_day', [company_id, { address }])
-  await consumeMailOrVerifyDayLimit(deps, 'mail', { company_id, isFirst })
+  await consumeRateLimits(
+    deps,
+    [
+      ['mail_address', [company_id, { address }]],
+      kind === 'reset'
+        ? ['reset_email', [company_id, email, { address }]]
+        : ['mail_email', [company_id, email]],
+      ['mail_seen_day', [company_id, { address }]],
+      ['mail_company_day', [company_id]]
+    ],
+    tx && { tx }
+  )
 }
 
 /**
- * Counts a failure of `run` toward the limit of the network. Throws without calling it when the
- * limit is reached.
+ * Counts a failure of `run` toward the limits. Throws without calling it when one is reached.
+ * Parallel calls are counted before they are judged.
  */
-export async function runWithMailTokenFailureLimit<T>(
-  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  { tenant, address }: { tenant: Tenant; address: string },
-  run: () => Promise<T>
+export async function runWithFailureLimits<T>(
+  deps: RateLimitDeps,
+  limits: readonly (readonly [RateLimitName, RateLimitKey])[],
+  run: () => Promise<T>,
+  isFailure: (error: unknown) => boolean = () => true
 ): Promise<T> {
-  const counted = [tenant.company_id, { address }] as const
-  await consumeRateLimit(deps, 'mail_token_address', counted)
-  const result = await run()
-  await refundRateLimit(deps, 'mail_token_address', counted)
-  return result
+  await consumeRateLimits(deps, limits)
+  const takeBack = () =>
+    deps.counters.takeBack(
+      limits.flatMap(([name, key]) => countsOf(deps, name, key, 1)).map(({ counter }) => counter)
+    )
+  try {
+    const result = await run()
+    await takeBack()
+    return result
+  } catch (error) {
+    if (!isFailure(error)) await takeBack()
+    throw error
+  }
 }
 
 const collectedStatuses = new AsyncLocalStorage<Map<string, RateLimitStatus>>()
@@ -188,41 +206,63 @@ export async function runAndCollectRateLimitStatuses<T>(
   return { result, statuses: [...statuses.values()] }
 }
 
-function recordStatus(name: RateLimitName, limit: number, result: RateLimiterRes): void {
-  const { seconds, isReported } = rules[name]
-  if (!isReported) return
-  const remaining = Math.max(0, result.remainingPoints)
-  const resetSeconds = secondsLeft(result)
+type Sum = RateSum<NamedCount>
+
+function recordStatus({ count, points, msLeft }: Sum): void {
+  const { name, limit, seconds } = count
+  if (!rules[name].isReported) return
+  const remaining = Math.max(0, limit - points)
   const statuses = collectedStatuses.getStore()
   // report the network with the fewest points left
   if (remaining > (statuses?.get(name)?.remaining ?? remaining)) return
-  statuses?.set(name, { name, limit, seconds, remaining, resetSeconds })
+  statuses?.set(name, { name, limit, seconds, remaining, resetSeconds: secondsOf(msLeft) })
 }
 
-function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
-  return Math.max(1, Math.ceil(msBeforeNext / 1000))
+function reachedLimit({ clock }: Pick<Deps, 'clock'>, { count, points, msLeft }: Sum): AppError {
+  const { name, limit } = count
+  const retryAfter = secondsOf(msLeft)
+  const resets_at = new Date(clock().getTime() + retryAfter * 1000).toISOString()
+  return new AppError(rules[name].code, `The limit ${name} is reached`, {
+    retryAfter,
+    figures: { used: Math.min(limit, points), limit, resets_at }
+  })
 }
 
-/** Gives back one counted point, such as that of a successful login. */
-export async function refundRateLimit(
-  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  name: RateLimitName,
-  counted: RateLimitKey
-): Promise<void> {
-  for (const [tier, key] of tiersOf(counted).entries()) {
-    await limiter(deps, name, tier).reward(pseudonym(deps, name, key))
-  }
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000))
 }
 
-// one key for each network of the address, smallest first
-function tiersOf(counted: RateLimitKey): string[][] {
+interface NamedCount extends RateCount {
+  name: RateLimitName | FloodLimitName
+  reserve?: readonly [RateLimitName, RateLimitKey]
+}
+
+// one for each network of the address, smallest first
+function countsOf(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: RateLimitName | FloodLimitName,
+  counted: RateLimitKey,
+  points: number
+): NamedCount[] {
+  const { seconds, reserve, points: pointsOf }: Rule = rules[name]
   const address = counted.find(part => typeof part === 'object')?.address
   const networks = address === undefined ? [''] : networksOfAddress(address)
-  return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
-}
-
-function limitOf(limits: TrafficLimitSettings, name: RateLimitName, tier: number): number {
-  return rules[name].points(limits) * (tierFactors[tier] ?? 1)
+  return networks.map((network, tier) => {
+    const limit = pointsOf(deps.settings.limits) * (tierFactors[tier] ?? 1)
+    // so that neither a network address nor an e-mail is stored
+    const key = counted.map(part => (typeof part === 'string' ? part : network))
+    const counter = deps.keys.mac('pseudonym', JSON.stringify([name, ...key])).subarray(0, 16)
+    const taken = Math.min(points, limit)
+    const [companyOrFixedWord] = counted
+    return {
+      name,
+      counter,
+      points: taken,
+      limit,
+      seconds,
+      ...(reserve && { reserve: [reserve, [companyOrFixedWord]] as const })
+    }
+  })
 }
 
 function reservedPart(points: number): number {
@@ -231,25 +271,6 @@ function reservedPart(points: number): number {
 
 function commonPart(points: number): number {
   return points - reservedPart(points)
-}
-
-function limiter(
-  { counters, settings }: Pick<Deps, 'counters' | 'settings'>,
-  name: RateLimitName,
-  tier: number
-): RateLimiterMemory {
-  const points = limitOf(settings.limits, name, tier)
-  const key = `${name} ${tier} ${points}`
-  const found =
-    counters.get(key) ?? new RateLimiterMemory({ points, duration: rules[name].seconds })
-  counters.set(key, found)
-  return found
-}
-
-// so that no network address and no e-mail stays in memory
-function pseudonym(deps: Pick<Deps, 'keys'>, name: RateLimitName, key: string[]): string {
-  const text = JSON.stringify([name, ...key])
-  return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')
 }
 
 function rule(points: Rule['points'], seconds: number, code: ErrorCode = 'rate_limited'): Rule {

@@ -15,7 +15,6 @@ import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { readDate } from './register-dates.ts'
 import {
   cellNamesOf,
-  contentOf,
   type RowCells,
   type RowPlace,
   sealRow,
@@ -216,10 +215,7 @@ function createRowSealer(
       // fromEntries also takes a header `__proto__`
       return { key, tag, cells: Object.fromEntries(kept) }
     },
-    seal({ tag, cells }: ReadRow) {
-      const content = contentOf(keys.lookup, place.source_id, cells)
-      return { tag, content, ...sealRow(keys, place, { tag, cells, random }) }
-    },
+    seal: ({ tag, cells }: ReadRow) => ({ tag, ...sealRow(keys, place, { tag, cells, random }) }),
     sealFault(row: number, reasons: RowFault['reasons'], cells: readonly string[]): RowFault {
       const shown = found.map(({ at }) => (cells[at] ?? '').slice(0, registerLimits.cell))
       const sealed = sealFaultCells(keys, { ...place, import_id, row }, shown, random)
@@ -294,17 +290,17 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 // are equal.
 function createTagSet() {
   const slots = 2 ** 21
-  const halves = new BigUint64Array(slots * 2)
+  const words = 4
+  const kept = new Uint32Array(slots * words)
   return {
     /** Returns false if it is there already. */
     add(tag: Buffer): boolean {
-      const [one, other] = [tag.readBigUInt64LE(0), tag.readBigUInt64LE(8)]
+      const parts = [0, 4, 8, 12].map(at => tag.readUInt32LE(at))
       for (let slot = tag.readUInt32LE(16) % slots; ; slot = (slot + 1) % slots) {
-        const at = slot * 2
-        if (halves[at] === one && halves[at + 1] === other) return false
-        if (halves[at] !== 0n || halves[at + 1] !== 0n) continue
-        halves[at] = one
-        halves[at + 1] = other
+        const at = slot * words
+        if (parts.every((part, word) => kept[at + word] === part)) return false
+        if (kept.subarray(at, at + words).some(word => word !== 0)) continue
+        kept.set(parts, at)
         return true
       }
     }

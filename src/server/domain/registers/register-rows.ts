@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto'
 import type { RegisterColumn } from '../../../contract/registers.ts'
-import { concatBytes, toUtf8 } from '../../../core/bytes.ts'
+import { toUtf8 } from '../../../core/bytes.ts'
 import { canonicalize } from '../../../core/evidence/canonical-json.ts'
 import { createHashInputPrefix } from '../../../core/evidence/formats.ts'
 import { hashLeaf } from '../../../core/evidence/merkle-tree.ts'
@@ -51,34 +51,44 @@ export function tagOfReference(
     .digest()
 }
 
-/** Returns 16 bytes that are equal for rows of a register with equal cells. */
-export function contentOf(lookup: KeyObject, sourceId: string, cells: RowCells): Buffer {
-  return createHmac('sha256', lookup)
-    .update(createHashInputPrefix(`tag/content/${sourceId}`))
-    .update(canonicalize(cells))
-    .digest()
-    .subarray(0, contentBytes)
+export interface SealedRow {
+  /** 16 bytes that are equal for rows of a register with equal cells. */
+  content: Buffer
+  /** The leaf of the row in its segment's tree. */
+  row_hash: Uint8Array
+  /** The salt and the cells. */
+  sealed: Buffer
 }
 
-/** Returns the leaf of the row in its segment's tree, and the sealed salt and cells. */
 export function sealRow(
-  { data }: Pick<CompanySecretKeys, 'data'>,
+  { lookup, data }: Pick<CompanySecretKeys, 'lookup' | 'data'>,
   place: RowPlace,
   {
     tag,
     cells,
     random
   }: { tag: Uint8Array; cells: RowCells; random: (length: number) => Uint8Array }
-): { row_hash: Uint8Array; sealed: Buffer } {
+): SealedRow {
+  const text = toUtf8(canonicalize(cells))
   const salt = random(saltBytes)
   const nonce = random(nonceBytes)
-  const { register_id: register, segment } = place
-  const row_hash = hashLeaf(commitToRow({ register, segment, salt, cells }))
-  const cipher = createCipheriv('aes-256-gcm', data, nonce)
-  cipher.setAAD(aadOf(place, tag))
-  const plain = concatBytes(salt, toUtf8(canonicalize(cells)))
-  const sealed = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
-  return { row_hash, sealed }
+  const { source_id, register_id: register, segment } = place
+  const cipher = createCipheriv('aes-256-gcm', data, nonce).setAAD(aadOf(place, tag))
+  return {
+    content: createHmac('sha256', lookup)
+      .update(createHashInputPrefix(`tag/content/${source_id}`))
+      .update(text)
+      .digest()
+      .subarray(0, contentBytes),
+    row_hash: hashLeaf(commitToRow({ register, segment, salt, cells: text })),
+    sealed: Buffer.concat([
+      nonce,
+      cipher.update(salt),
+      cipher.update(text),
+      cipher.final(),
+      cipher.getAuthTag()
+    ])
+  }
 }
 
 /** Throws if the bytes are not those of this row. */

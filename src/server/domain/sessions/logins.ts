@@ -18,7 +18,7 @@ import {
   consumeRateLimit,
   type RateLimitKey,
   type RateLimitName,
-  refundRateLimit
+  runWithFailureLimits
 } from '../limits/rate-limits.ts'
 import { issueAccessToken, newAccessTokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
@@ -59,26 +59,24 @@ export async function logIn(
     holderAmong(deps.keys, accounts, decoy, response)
   // a failed login rolls back, because a commit may wait for the disk, and the duration would
   // reveal that the account exists
-  const tried = await inCompany(deps.db, company_id, async tx => {
-    const person = await findPerson(tx, email)
-    const counted = failureLimits(deps, input, person?.user_id)
-    // counted before the check, so that parallel guesses are counted as well
-    for (const [name, key] of counted) await consumeRateLimit(deps, name, key)
-    const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
-    if (!account) throw loginFailed(deps, input)
-    const { disabled, permissions } = account
-    // people of a suspended company are told so only once they have proved who they are
-    const refusal = disabled
-      ? accountDisabledError('user', disabled)
-      : tenant.disabled && accountDisabledError('company', tenant.disabled, permissions)
-    const outcome = refusal
-      ? (await spendChallenge(tx, challenge)) && { refusal }
-      : await createSession(tx, deps, input.agent, account, challenge)
-    return { outcome, counted }
-  })
-  const { outcome } = tried
-  if (!outcome) throw loginFailed(deps, input)
-  for (const [name, key] of tried.counted) await refundRateLimit(deps, name, key)
+  const attempt = async () => {
+    const outcome = await inCompany(deps.db, company_id, async tx => {
+      const person = await findPerson(tx, email)
+      const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
+      if (!account) throw loginFailed(deps, input)
+      const { disabled, permissions } = account
+      // people of a suspended company are told so only once they have proved who they are
+      const refusal = disabled
+        ? accountDisabledError('user', disabled)
+        : tenant.disabled && accountDisabledError('company', tenant.disabled, permissions)
+      return refusal
+        ? (await spendChallenge(tx, challenge)) && { refusal }
+        : await createSession(tx, deps, input.agent, account, challenge)
+    })
+    if (!outcome) throw loginFailed(deps, input)
+    return outcome
+  }
+  const outcome = await runWithFailureLimits(deps, await failureLimits(deps, input), attempt)
   if ('refusal' in outcome) throw outcome.refusal
   await endSessionsBeyondLimit(deps, company_id, outcome)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
@@ -203,14 +201,16 @@ function sealDecoy(keys: InstallationKeys): EncryptedPublicKey {
 
 // A browser in which the person has signed in before has its own counter, so that failures
 // elsewhere do not block the account's owner.
-function failureLimits(
-  deps: Pick<Deps, 'keys'>,
-  { tenant, email, device, address }: LogIn,
-  user_id: string | undefined
-): [RateLimitName, RateLimitKey][] {
+async function failureLimits(
+  deps: Pick<Deps, 'db' | 'keys'>,
+  { tenant, email, device, address }: LogIn
+): Promise<[RateLimitName, RateLimitKey][]> {
   const { company_id } = tenant
-  if (device !== undefined && user_id && isValidDeviceProof(deps, device, company_id, user_id)) {
-    return [['login_device', [company_id, device]]]
+  if (device !== undefined) {
+    const person = await inCompany(deps.db, company_id, tx => findPerson(tx, email))
+    if (person && isValidDeviceProof(deps, device, company_id, person.user_id)) {
+      return [['login_device', [company_id, device]]]
+    }
   }
   return [
     ['login_address', [company_id, email, { address }]],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toBase64Url } from '../../../../src/core/bytes.ts'
+import { toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
 import { commitToRow } from '../../../../src/core/evidence/register-row.ts'
 import { exampleSalt } from './vectors.ts'
 
@@ -7,7 +7,7 @@ const row = {
   register: 'UFFSU1RVVldYWVpbXF1eXw',
   segment: 1,
   salt: exampleSalt('row'),
-  cells: { Status: 'valid', Number: 'A-001' }
+  cells: toUtf8('{"Number":"A-001","Status":"valid"}')
 }
 
 test('computes the commitment of the published example', () => {
@@ -18,7 +18,7 @@ test.each([
   ['segment', { segment: 2 }],
   ['register', { register: 'UFFSU1RVVldYWVpbXF1eXg' }],
   ['salt', { salt: exampleSalt('other') }],
-  ['cells', { cells: { Number: 'A-001', Status: 'void' } }]
+  ['cells', { cells: toUtf8('{"Number":"A-001","Status":"void"}') }]
 ])('depends on the %s', (_, change) => {
   expect(commitToRow({ ...row, ...change })).not.toEqual(commitToRow(row))
 })

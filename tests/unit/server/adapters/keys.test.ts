@@ -230,6 +230,21 @@ test('refuses to choose between two root secrets', async () => {
   await expect(open(directory)).rejects.toThrow(/leave only one/)
 })
 
+test('takes the root secret that it is given, if the data is encrypted with it', async () => {
+  const directory = await newDirectory()
+  const { rootSecretId } = await open(directory)
+  const [file] = (await readdir(directory)).filter(name => name.startsWith('kek-'))
+  const rootSecret = Buffer.from(await readFile(join(directory, String(file)), 'utf8'), 'hex')
+  await rm(join(directory, String(file)))
+  const given = { recordedRootSecretId: rootSecretId, rootSecret }
+  expect((await open(directory, given)).rootSecretId).toBe(rootSecretId)
+  const other = { ...given, rootSecret: Buffer.alloc(32, 7) }
+  await expect(open(directory, other)).rejects.toThrow(`is encrypted with ${rootSecretId}`)
+  const fresh = await newDirectory()
+  await open(fresh, { recordedRootSecretId: undefined, rootSecret })
+  expect((await readdir(fresh)).some(name => name.startsWith('kek-'))).toBe(false)
+})
+
 async function newDirectory(): Promise<string> {
   return join(await makeTemporaryFolder(), 'keys')
 }
