@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,6 +9,7 @@ import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
 import { openStream } from '../helpers/event-stream.ts'
 import { retryFor } from '../helpers/retry-for.ts'
 import { makeEdgeProcess } from '../helpers/servers/edge.ts'
+import { listenLocally } from '../helpers/servers/listen.ts'
 import { sendRawRequest } from '../helpers/servers/shared-cache.ts'
 import { freePort, makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
@@ -182,7 +184,7 @@ async function confirmSessions(): Promise<void> {
   await api.query('update session set confirmed_until = $1', [new Date(Date.now() + 299_000)])
 }
 
-test('calls, uploads and streams pass through the edge, and its visitor’s address with them', async () => {
+test('calls, uploads and streams pass through the edge', async () => {
   const stream = await openStream(edge.port, { host: 'localhost', token: ada.token() })
   await stream.next()
   const bytes = Buffer.alloc(300_000, 'through the edge')
@@ -193,21 +195,39 @@ test('calls, uploads and streams pass through the edge, and its visitor’s addr
   const head = await ada.tus('HEAD', upload, { at: edge.port })
   expect(head.headers['upload-offset']).toBe(String(bytes.length))
   stream.close()
-  // only the header that its settings name tells the edge of an address
+})
+
+test('the API learns a visitor’s address from the header that the settings name, and from no other', async () => {
+  const echo = createServer((request, response) => {
+    response.end(JSON.stringify(request.headers))
+  })
+  const target = `http://127.0.0.1:${await listenLocally(echo)}`
+  const PORT = String(await freePort())
+  await using asking = await makeEdgeProcess({ ...settings, PORT, API_INTERNAL_URL: target })
+  await asking.start()
   const told = [
-    'client-address',
-    '192.0.2.7',
+    'forwarded',
     'x-forwarded-for',
-    '192.0.2.8',
-    'site-secret',
-    secret
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-real-ip'
   ]
-  const answer = await sendRawRequest(edge.port, 'GET', '/localhost', [
-    ...['host', 'api.localhost'],
-    ...told
-  ])
-  expect(JSON.parse(answer.body.toString())).toMatchObject({ name: 'Vidimus' })
-  expect(answer.body.toString()).not.toContain('publicAddresses')
+  const ask = async (headers: string[]) => {
+    const written = ['host', 'api.localhost:1', ...told.flatMap(name => [name, 'evil']), ...headers]
+    const answer = await sendRawRequest(asking.port, 'GET', '/user', [
+      ...['site-secret', secret],
+      ...written
+    ])
+    return JSON.parse(answer.body.toString())
+  }
+  expect(await ask([])).toEqual({ host: 'api.localhost:1', via: '1.1 edge' })
+  expect(await ask(['client-address', '192.0.2.7'])).toEqual({
+    host: 'api.localhost:1',
+    via: '1.1 edge',
+    'client-address': '192.0.2.7',
+    'x-forwarded-for': '192.0.2.7'
+  })
+  echo.close()
 })
 
 test('a visitor who leaves takes nothing from those who wait for the same', async () => {
