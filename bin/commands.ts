@@ -32,18 +32,21 @@ import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
 import { createFirstCompanyIfNone } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
+import { UnusableInput, verifyFile } from './verify-command.ts'
 
 interface Command {
   summary: string
   /** `value` is the placeholder for the option's value in the help. */
   options?: Record<string, { value: string; means: string }>
   /** Such as the id in `deposit retry <id>`. */
-  argument?: { name: string; means: string }
+  arguments?: { name: string; means: string }[]
   /** `facts` are printed with `--json`. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 
 interface Answer {
+  /** 0 if absent. */
+  status?: number
   text: string
   facts: Record<string, unknown>
 }
@@ -75,7 +78,7 @@ const commands: Record<string, Command> = {
   },
   'certificates allow': {
     summary: 'let the proxy request certificates for a host below a wildcard, whatever its budget',
-    argument: { name: 'host', means: 'the host, such as docs.example.com; its API is included' },
+    arguments: [{ name: 'host', means: 'the host, such as docs.example.com; its API is included' }],
     run: options => inDeps(deps => allowCertificate(deps, options['host']))
   },
   'setup-code': {
@@ -96,7 +99,7 @@ const commands: Record<string, Command> = {
   },
   'deposit retry': {
     summary: 'retry held deposits once the cause is fixed',
-    argument: { name: 'id', means: 'retry only this request; without it, all held deposits' },
+    arguments: [{ name: 'id', means: 'retry only this request; without it, all held deposits' }],
     run: options => inDeps(deps => retryHeldDeposits(deps, options['id']))
   },
   'audit check': {
@@ -109,6 +112,18 @@ const commands: Record<string, Command> = {
     },
     run: options => inDeps(deps => checkAudit(deps, options['expect']))
   },
+  verify: {
+    summary: 'check a file by its receipt, without the service or its database',
+    arguments: [
+      { name: 'file', means: 'the file' },
+      { name: 'receipt', means: 'its receipt, such as report.pdf.vidimus.json' }
+    ],
+    options: {
+      key: { value: '<vkey>', means: 'key of the log, as its company publishes it' },
+      policy: { value: '<file>', means: 'file with keys that you trust (C2SP tlog-policy)' }
+    },
+    run: verifyFile
+  },
   'seed-demo': { summary: 'create the demonstration company', run: () => inDeps(seedDemo) },
   'remove-demo': {
     summary: 'delete the demonstration company with all its data',
@@ -116,9 +131,12 @@ const commands: Record<string, Command> = {
   }
 }
 
-/** 0 for done, 1 for refused or failed, 2 for an invalid command line. */
+/**
+ * 0 for done, 1 for refused or failed, 2 for an invalid command line. `verify` has a status for each
+ * verdict, and 64 for an invalid command line.
+ */
 export interface CommandResult {
-  status: 0 | 1 | 2
+  status: number
   out: string
   err: string
 }
@@ -129,13 +147,19 @@ export async function runCommand(words: string[]): Promise<CommandResult> {
   try {
     const answer = await answerTo(words)
     const out = `${asJson ? JSON.stringify(answer.facts) : answer.text}\n`
-    return { status: 0, out, err: '' }
+    return { status: answer.status ?? 0, out, err: '' }
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     const facts = error instanceof Refusal ? error.facts : {}
     const err = `${asJson ? JSON.stringify({ error: text, ...facts }) : text}\n`
-    return { status: error instanceof Misuse ? 2 : 1, out: '', err }
+    return { status: statusOf(error, words), out: '', err }
   }
+}
+
+function statusOf(error: unknown, [command]: string[]): number {
+  if (error instanceof UnusableInput) return 64
+  if (error instanceof Misuse) return command === 'verify' ? 64 : 2
+  return 1
 }
 
 async function answerTo(words: string[]): Promise<Answer> {
@@ -154,7 +178,7 @@ async function answerTo(words: string[]): Promise<Answer> {
 
 function parse(
   args: string[],
-  { options = {}, argument }: Command
+  { options = {}, arguments: named = [] }: Command
 ): { help: boolean; options: Record<string, string | undefined> } {
   const own = Object.keys(options).map(each => [each, { type: 'string' as const }] as const)
   const flags = { help: { type: 'boolean' as const }, json: { type: 'boolean' as const } }
@@ -162,15 +186,18 @@ function parse(
     const { values, positionals } = parseArgs({
       args,
       options: { ...flags, ...Object.fromEntries(own) },
-      allowPositionals: argument !== undefined
+      allowPositionals: named.length > 0
     })
-    const [first, ...others] = positionals
-    if (others.length > 0) throw new Error(`One ${argument?.name} at a time.`)
+    const extra = positionals[named.length]
+    if (extra !== undefined) throw new Error(`Unexpected argument '${extra}'.`)
     const given = Object.entries(values).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value]] : []
     )
-    if (argument && first !== undefined) given.push([argument.name, first])
-    return { help: 'help' in values, options: Object.fromEntries(given) }
+    const placed = named.flatMap(({ name }, at) => {
+      const value = positionals[at]
+      return value === undefined ? [] : [[name, value]]
+    })
+    return { help: 'help' in values, options: Object.fromEntries([...given, ...placed]) }
   } catch (cause) {
     throw new Misuse(cause instanceof Error ? cause.message : String(cause), { cause })
   }
@@ -188,7 +215,8 @@ function overview(): Answer {
   }
 }
 
-function helpOf(name: string, { summary, options = {}, argument }: Command): Answer {
+function helpOf(name: string, command: Command): Answer {
+  const { summary, options = {}, arguments: named = [] } = command
   const all = {
     ...options,
     json: { value: '', means: 'print one JSON value' },
@@ -197,10 +225,10 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
   const lines = Object.entries(all).map(
     ([option, { value, means }]) => `  ${`--${option} ${value}`.padEnd(20)}${means}`
   )
-  if (argument) lines.unshift(`  ${`[${argument.name}]`.padEnd(20)}${argument.means}`)
+  lines.unshift(...named.map(each => `  ${`[${each.name}]`.padEnd(20)}${each.means}`))
   return {
     text: `npm run vidimus -- ${name}: ${summary}\n\n${lines.join('\n')}`,
-    facts: { command: name, summary, options: all, ...(argument && { argument }) }
+    facts: { command: name, summary, options: all, arguments: named }
   }
 }
 

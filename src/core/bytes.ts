@@ -43,6 +43,14 @@ export function fromBase64Url(text: string): Bytes {
   return bytes
 }
 
+/** Standard base64 with padding. */
+export function fromBase64(text: string): Bytes {
+  const digits = text.replace(/={1,2}$/, '')
+  if (text.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits))
+    throw new Error('base64: not standard base64')
+  return fromBase64Url(digits.replaceAll('+', '-').replaceAll('/', '_'))
+}
+
 export function toHex(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
@@ -68,6 +76,10 @@ export function toUtf8(text: string): Bytes {
 /** Decodes UTF-8 and keeps a byte order mark. Throws if the bytes are not valid UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+}
+
+export function areEqualBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i])
 }
 
 export function concatBytes(...parts: Uint8Array[]): Bytes {

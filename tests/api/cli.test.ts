@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
 import { socketConnectionConfig, startPostgres } from '../../src/server/db/postgres.ts'
 import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmaster.ts'
+import { exampleFile, exampleLog, makeKey, openingsOf, receiptOf } from '../helpers/evidence-log.ts'
 
 /**
  * Timeout of a test in milliseconds. Starting the database or a process takes seconds on a busy
@@ -49,6 +50,7 @@ test('says what it can do, and of each command how it is called', async () => {
     'deposit held',
     'deposit retry',
     'audit check',
+    'verify',
     'seed-demo',
     'remove-demo'
   ])
@@ -83,7 +85,7 @@ test.for([
   [['fly'], 'There is no command fly'],
   [['setup-code', '--fast'], "Unknown option '--fast'"],
   [['setup-code', 'please'], "Unexpected argument 'please'"],
-  [['deposit', 'retry', 'one', 'two'], 'One id at a time'],
+  [['deposit', 'retry', 'one', 'two'], "Unexpected argument 'two'"],
   [['init', '--name', 'Orchard'], '--domain and --name'],
   [['certificates', 'allow'], 'needs a host'],
   [['init', '--domain', 'no host', '--name', 'Orchard'], 'no host'],
@@ -93,6 +95,92 @@ test.for([
   const { status, err } = await runCommand([...words])
   expect(status).toBe(2)
   expect(err).toContain(says)
+})
+
+test('verify judges a file without service, database or settings', async () => {
+  const place = (name: string) => join(folder, name)
+  const log = exampleLog()
+  const receipt = receiptOf(log, openingsOf(['expires', 'orig', 'stored', 'time']))
+  const altered = { ...receipt, open: openingsOf(['orig'], { orig: 'sha256:0' }) }
+  const newer = { ...receipt, format: 'vidimus/receipt@v2' }
+  const policy = `log ${log.key.vkey}\nquorum none\n`
+  const witness = makeKey('w.example', 4, 4).vkey
+  const files = {
+    file: exampleFile,
+    other: 'another file',
+    receipt: JSON.stringify(receipt),
+    altered: JSON.stringify(altered),
+    newer: JSON.stringify(newer),
+    endless: ' '.repeat(3_000_000),
+    policy,
+    quorum: `${policy.replace('quorum none', `witness W ${witness}\nquorum W`)}`
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(place(name), text)
+  const judge = (file: string, proof: string, ...options: string[]) =>
+    command('verify', place(file), place(proof), ...options)
+
+  // a separate process without settings, as on the computer of somebody who only has the files
+  const alone = await run(
+    process.execPath,
+    ['bin/vidimus.ts', 'verify', place('file'), place('receipt'), '--key', log.key.vkey],
+    { DATA_DIR: '/dev/null/none', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  )
+  expect(alone.status).toBe(11)
+  expect(alone.out).toContain(
+    'Unchanged: verify.acme.example/log recorded this exact file on 2026-11-20 at 09:28:15 UTC, by its own clock;'
+  )
+  expect(await judge('file', 'receipt', '--policy', place('policy'))).toMatchObject({
+    status: 11,
+    out: alone.out
+  })
+  const unknown = await judge('file', 'receipt')
+  expect(unknown).toMatchObject({ status: 13, err: '' })
+  expect(unknown.out).toContain(
+    'Matches its receipt: compare the key 5f17 b594 f0c2 9ef1 29e5 with the one that verify.acme.example publishes.'
+  )
+  const theirs = makeKey(log.origin, 9).vkey
+  const wrongKey = await judge('file', 'receipt', '--key', theirs)
+  expect(wrongKey.status).toBe(13)
+  expect(wrongKey.out).toContain('No key that you gave has signed this.')
+
+  const different = await judge('other', 'receipt', '--json')
+  expect(different.status).toBe(40)
+  expect(JSON.parse(different.out)).toMatchObject({
+    verdict: 'differs',
+    facts: { match: 'differs', inclusion: 'proven', status: 'unchecked' },
+    record: { index: '1', size: '3' },
+    fields: { time: '2026-11-20T09:28:15Z' }
+  })
+  for (const [proof, status, word] of [
+    ['altered', 51, 'Broken proof'],
+    ['endless', 51, 'Broken proof'],
+    ['newer', 60, 'No answer yet']
+  ] as const) {
+    expect(await judge('file', proof)).toMatchObject({
+      status,
+      out: expect.stringContaining(word)
+    })
+  }
+
+  const unusable = [
+    [],
+    [place('file')],
+    [place('file'), place('receipt'), 'more'],
+    [place('file'), place('receipt'), '--fast'],
+    [place('file'), place('none')],
+    [place('none'), place('receipt')],
+    [folder, place('receipt')],
+    [place('file'), place('receipt'), '--key', 'x'],
+    [place('file'), place('receipt'), '--key', witness],
+    [place('file'), place('receipt'), '--policy', place('file')],
+    [place('file'), place('receipt'), '--policy', place('quorum')],
+    [place('file'), place('receipt'), '--policy', place('policy'), '--key', log.key.vkey]
+  ]
+  for (const words of unusable) {
+    const { status, out, err } = await command('verify', ...words)
+    expect({ words, status, out }).toEqual({ words, status: 64, out: '' })
+    expect(err).not.toBe('\n')
+  }
 })
 
 test('goes through an installation’s first hour', { timeout: slow }, async () => {

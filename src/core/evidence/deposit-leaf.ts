@@ -1,8 +1,8 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
+import { type Bytes, toBase64Url, toUtf8 } from '../bytes.ts'
 import { canonicalize, parseCanonicalJson } from './canonical-json.ts'
 import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTimestamp } from './formats.ts'
+import { hashLeaf } from './merkle-tree.ts'
 
 /** A leaf has a commitment for each field, even without a value, so that all are equally long. */
 export const depositFields = [
@@ -64,11 +64,10 @@ export function buildDepositLeaf({
   return { leaf, hash: leafHash(leaf), openings }
 }
 
-// RFC 6962 §2.1
 export function leafHash(leaf: string): Bytes {
   const bytes = toUtf8(leaf)
   if (bytes.length > maxLeafBytes) throw new Error('leaf: longer than 65,535 bytes')
-  return sha256(concatBytes(Uint8Array.of(0), bytes))
+  return hashLeaf(bytes)
 }
 
 /** `account` is a random reference to the account, `username` the name at the deposit's time. */

@@ -21,7 +21,8 @@ export function appendLeaf({ size, hashes }: TreeEdge, leafHash: Bytes): TreeEdg
   const grown = [...hashes]
   let hash = leafHash
   // each trailing 1 of the size is a complete subtree that is as large as the new one
-  for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) hash = hashPair(grown.pop(), hash)
+  for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2)
+    hash = hashChildren(takeFrom(grown), hash)
   return { size: size + 1, hashes: [...grown, hash] }
 }
 
@@ -29,10 +30,15 @@ export function appendLeaf({ size, hashes }: TreeEdge, leafHash: Bytes): TreeEdg
 export function rootOf({ hashes }: TreeEdge): Bytes {
   const last = hashes.at(-1)
   if (!last) return sha256(new Uint8Array())
-  return hashes.slice(0, -1).reduceRight((right, left) => hashPair(left, right), last)
+  return hashes.slice(0, -1).reduceRight((right, left) => hashChildren(left, right), last)
 }
 
-function hashPair(left: Bytes | undefined, right: Bytes): Bytes {
-  if (!left) throw new Error('tree: a subtree is missing')
+export function hashChildren(left: Uint8Array, right: Uint8Array): Bytes {
   return sha256(concatBytes(Uint8Array.of(1), left, right))
+}
+
+function takeFrom(hashes: Bytes[]): Bytes {
+  const hash = hashes.pop()
+  if (!hash) throw new Error('tree: a subtree is missing')
+  return hash
 }

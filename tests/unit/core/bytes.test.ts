@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  areEqualBytes,
   concatBytes,
+  fromBase64,
   fromBase64Url,
   fromHex,
   fromUtf8,
@@ -42,6 +44,38 @@ describe('base64url', () => {
       expect(() => fromBase64Url(text)).toThrow('base64')
     }
   )
+})
+
+describe('base64', () => {
+  test('is read as the runtime writes it, and in no other spelling', () => {
+    fc.assert(
+      fc.property(bytes, value => {
+        expect(fromBase64(Buffer.from(value).toString('base64'))).toEqual(value)
+      })
+    )
+  })
+
+  test.each([
+    'A',
+    'AA',
+    'AA=',
+    'AA==\n',
+    'AAAA====',
+    '====',
+    'A===',
+    'AB==',
+    'AAB=',
+    '-_8=',
+    '=AAA'
+  ])('refuses %j', text => {
+    expect(() => fromBase64(text)).toThrow('base64')
+  })
+})
+
+test('bytes are equal if all are', () => {
+  expect(areEqualBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 2))).toBe(true)
+  expect(areEqualBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 3))).toBe(false)
+  expect(areEqualBytes(Uint8Array.of(1), Uint8Array.of(1, 2))).toBe(false)
 })
 
 describe('hex', () => {
