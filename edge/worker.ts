@@ -29,7 +29,9 @@ const files = new Map<string, Promise<BuiltFile>>()
 const resolve = createOwnerReader(ownerSource(), {
   fetch: (input, init) => fetch(input, init),
   waitUntil,
-  maxCharacters: maxOwnerCharacters
+  maxCharacters: maxOwnerCharacters,
+  // the runtime may end a request that waits, and its turn would come to nothing
+  maxUnknownWaiting: 0
 })
 
 const site = createSite({

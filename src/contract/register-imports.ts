@@ -47,18 +47,16 @@ export const RegisterImportMode = z.enum(['replace', 'append'])
 export type RegisterImportMode = z.infer<typeof RegisterImportMode>
 
 /**
- * `uploading`: bytes are missing. `reading`: rows are read and compared. `checked`: it can run.
- * `unchanged` is `done` without a new version. `erasing`: its rows are being deleted.
+ * `uploading`: bytes are missing. `reading`: the file is fetched, read and compared. `checked`: it can
+ * run. `done` without a version: it changed nothing.
  */
 export const RegisterImportState = z.enum([
   'uploading',
   'reading',
   'checked',
-  'running',
   'done',
   'undone',
-  'failed',
-  'erasing'
+  'failed'
 ])
 export type RegisterImportState = z.infer<typeof RegisterImportState>
 
@@ -75,6 +73,7 @@ export const RegisterImportFailure = z.enum([
   'column_missing',
   'too_many_rows',
   'too_many_register_rows',
+  'too_many_refused_rows',
   'file_too_large',
   'address_refused',
   'address_unreachable',
@@ -111,7 +110,8 @@ export const RegisterImport = z.object({
   id: z.uuid(),
   data_source: z.uuid(),
   mode: RegisterImportMode,
-  file_name: z.string(),
+  // `null` where nobody named the file: a program sent it, or it was fetched
+  file_name: z.nullable(z.string()),
   // of the file; `null` while it is fetched from an address
   bytes: z.nullable(z.int()),
   created: z.iso.datetime(),
@@ -223,7 +223,10 @@ export const getRegisterImport = endpoint({
   output: RegisterImport
 })
 
-/** Shows the first 1,000 refused rows of an import. `after` and `next` are numbers of rows. */
+/**
+ * Shows the first 1,000 refused rows of an import. `after` and `next` are numbers of rows. A failed
+ * import has none, and of those that have run, older ones lose theirs where new ones need the room.
+ */
 export const listRefusedRows = endpoint({
   method: 'GET',
   path: '/data_source/{id}/import/{importId}/rows',

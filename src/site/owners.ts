@@ -30,6 +30,8 @@ export interface OwnerReaderOptions {
   /** Keeps the work of a request going after its answer. */
   waitUntil?: (work: Promise<unknown>) => void
   maxCharacters?: number
+  /** Of hosts of which it is not known that they have an owner. */
+  maxUnknownWaiting?: number
 }
 
 const freshMs = 1000
@@ -39,6 +41,8 @@ const awayMs = 600_000
 const answerMs = 5000
 // what an entry takes besides its text
 const entryCharacters = 500
+// of hosts of which it is not known that they have an owner; strangers can make them up
+const maxUnknownAtOnce = 32
 
 interface Known {
   owner: Owner | undefined
@@ -52,13 +56,20 @@ interface Known {
  */
 export function createOwnerReader(
   source: OwnerSource,
-  { fetch, now = Date.now, waitUntil, maxCharacters = 32_000_000 }: OwnerReaderOptions
+  {
+    fetch,
+    now = Date.now,
+    waitUntil,
+    maxCharacters = 32_000_000,
+    maxUnknownWaiting = 1000
+  }: OwnerReaderOptions
 ): (host: string) => Promise<Owner | undefined> {
   const known = new LRUCache<string, Known>({
     maxSize: maxCharacters,
     sizeCalculation: ({ characters }) => characters
   })
   const asked = new Map<string, Promise<Owner | undefined>>()
+  const inTurn = createTurns(maxUnknownWaiting)
   const isSecret = 'secret' in source
 
   async function ask(host: string): Promise<Owner | undefined> {
@@ -89,7 +100,9 @@ export function createOwnerReader(
   function askOnce(host: string): Promise<Owner | undefined> {
     const running = asked.get(host)
     if (running) return running
-    const asking = ask(host).finally(() => asked.delete(host))
+    const isKnown = known.get(host)?.owner !== undefined
+    const answer = isKnown ? ask(host) : inTurn(() => ask(host))
+    const asking = answer.finally(() => asked.delete(host))
     asked.set(host, asking)
     waitUntil?.(asking.catch(() => undefined))
     return asking
@@ -109,6 +122,24 @@ export function createOwnerReader(
     } catch (cause) {
       if (found?.owner && age < awayMs) return found.owner
       throw new AppError('unavailable', 'The API does not answer the site', { cause })
+    }
+  }
+}
+
+function createTurns(maxWaiting: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async <T>(run: () => Promise<T>): Promise<T> => {
+    if (running < maxUnknownAtOnce) running += 1
+    else if (waiting.length < maxWaiting) {
+      await new Promise<void>(resolve => void waiting.push(resolve))
+    } else throw new Error('too many unknown hosts are asked for')
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
     }
   }
 }

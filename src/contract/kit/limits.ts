@@ -37,6 +37,8 @@ export const registerLimits = {
   // of one company
   openImports: 20,
   stagedBytes: 1_000_000_000,
+  // of refused rows: of imports that are open, and as many of those that have run
+  refusedBytes: 500_000_000,
   // for which a version keeps its rows after the next one
   days: 30
 } as const

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useEffectEvent } from 'react'
 import type { DataSource } from '../../contract/data-sources.ts'
-import type { RegisterImport, RegisterImportState } from '../../contract/register-imports.ts'
+import type { RegisterImport } from '../../contract/register-imports.ts'
 import { formatDateTime, formatPercent } from '../../core/text/format.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
@@ -19,14 +19,13 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
 
 const refreshMs = 2_000
-const unfinished: readonly RegisterImportState[] = ['uploading', 'reading', 'running', 'erasing']
 
 /** The imports of a register, kept up to date while one is under way. */
 export function RegisterImportList({ source }: { source: DataSource }) {
   const { locale, t } = useTranslation()
   const rows = useStore(registerImports.$rows, { ssr: 'initial' })
   const status = useStore(registerImports.$status, { ssr: 'initial' })
-  const isMoving = rows.some(({ state }) => unfinished.includes(state))
+  const isMoving = rows.some(({ state }) => state === 'uploading' || state === 'reading')
   const refresh = useEffectEvent(() => void refreshRegister(source.id).catch(() => {}))
 
   useEffect(() => {
@@ -55,7 +54,7 @@ export function RegisterImportList({ source }: { source: DataSource }) {
               <div className="min-w-0 flex-1 basis-56">
                 <p className="wrap-anywhere">
                   <a className="link" href={`${page}?${new URLSearchParams({ import: item.id })}`}>
-                    {item.file_name}
+                    {item.file_name ?? t('registerImports.noName')}
                   </a>{' '}
                   <span className="badge badge-outline ms-1 h-auto">
                     {t(`dataSources.imports.states.${item.state}`)}
@@ -83,11 +82,12 @@ export function RegisterImportList({ source }: { source: DataSource }) {
 
 function Undo({ item, onUndo }: { item: RegisterImport; onUndo: () => void }) {
   const { t } = useTranslation()
+  const name = item.file_name ?? t('registerImports.noName')
   const undoing = useAction({
     what: 'Undoing the import failed',
     async send() {
       await undoRegisterImport(item)
-      showMessage(t('dataSources.imports.undoStarted', { name: item.file_name }))
+      showMessage(t('dataSources.imports.undone', { name }))
       // the button that was pressed goes away
       document.getElementById('register-imports')?.focus()
       onUndo()
@@ -97,7 +97,7 @@ function Undo({ item, onUndo }: { item: RegisterImport; onUndo: () => void }) {
     <>
       <ConfirmButton
         label={t('dataSources.imports.undo')}
-        name={t('dataSources.imports.undoNamed', { name: item.file_name })}
+        name={t('dataSources.imports.undoNamed', { name })}
         look="btn-outline btn-sm"
         question={t(`dataSources.undo.question.${item.mode}`)}
         yes={t('dataSources.undo.yes')}

@@ -1,7 +1,12 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
+import type { CsvDialect } from '../../core/csv/dialect.ts'
+import { encodeCsv } from '../../core/csv/writer.ts'
 import { $importFile, changeDialect, readImportFile } from '../../stores/imports/import-file.ts'
+import { wholeFields } from '../../stores/imports/import-kinds.ts'
 import { $import, closeImport, openImport } from '../../stores/imports/imports.ts'
+import { downloadFile } from '../files/download-file.ts'
+import { Icon } from '../kit/Icon.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 import { CheckStep } from './CheckStep.tsx'
 import { ColumnsStep } from './ColumnsStep.tsx'
@@ -9,7 +14,6 @@ import { FileFormatStep } from './FileFormatStep.tsx'
 import { FileStep } from './FileStep.tsx'
 import { PastImports } from './PastImports.tsx'
 import { RunStep } from './RunStep.tsx'
-import { TemplateDownload } from './TemplateDownload.tsx'
 import { WizardFrame, type WizardStep, writeImportAddress } from './WizardFrame.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
@@ -91,5 +95,35 @@ export function ImportWizard(props: ImportWizardProps) {
         <RunStep {...props} item={state.item} error={state.error} onAgain={again} />
       )}
     </WizardFrame>
+  )
+}
+
+type TemplateProps = Pick<ImportWizardProps, 'kind' | 'labels' | 'template'>
+
+function TemplateDownload({ kind, labels, template }: TemplateProps) {
+  const { locale, t } = useTranslation()
+  const saveTemplate = () => {
+    const names = wholeFields(kind).map(({ name }) => name)
+    const rows = [
+      names.map(name => labels[name] ?? name),
+      names.map(name => template.cells[name] ?? '')
+    ]
+    // French spreadsheets separate by semicolons
+    const dialect: CsvDialect = {
+      delimiter: locale === 'fr' ? ';' : ',',
+      encoding: 'utf-8',
+      hasMark: true,
+      newline: '\r\n',
+      hasHeader: true,
+      firstRow: 1
+    }
+    downloadFile(new Blob([encodeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
+  }
+
+  return (
+    <button type="button" className="btn btn-outline btn-sm self-start" onClick={saveTemplate}>
+      <Icon name="save" className="size-4" />
+      {t('imports.wizard.file.template')}
+    </button>
   )
 }

@@ -23,12 +23,14 @@ export function RefusedRegisterRows({ item }: { item: RegisterImport }) {
   const downloading = useAction({
     what: 'Downloading the refused rows failed',
     async send(_: undefined) {
-      const name = item.file_name.replace(/\.\w{1,4}$/, '')
+      const name = (item.file_name ?? t('registerImports.noName')).replace(/\.\w{1,4}$/, '')
       const content = await fetchRefusedRows(item)
       downloadFile(content, t('registerImports.refused.fileName', { name }), 'csv')
     }
   })
   const isAtEnd = status.status === 'ready' && !status.hasMore
+  // of an import that others have followed
+  const areErased = isAtEnd && rows.length === 0
   return (
     <section className="flex flex-col gap-3" aria-labelledby="refused-rows">
       <div>
@@ -62,18 +64,20 @@ export function RefusedRegisterRows({ item }: { item: RegisterImport }) {
           </tbody>
         </table>
       </ListFrame>
-      {isAtEnd && rows.length < refused && (
+      {isAtEnd && !areErased && rows.length < refused && (
         <p className="meta">{t('registerImports.refused.first', { count: rows.length })}</p>
       )}
-      <button
-        type="button"
-        className="btn btn-outline btn-sm self-start"
-        aria-disabled={downloading.isWorking}
-        onClick={() => void downloading.start(undefined)}
-      >
-        <Icon name="save" className="size-4" />
-        {t('registerImports.refused.download', { count: refused })}
-      </button>
+      {!areErased && (
+        <button
+          type="button"
+          className="btn btn-outline btn-sm self-start"
+          aria-disabled={downloading.isWorking}
+          onClick={() => void downloading.start(undefined)}
+        >
+          <Icon name="save" className="size-4" />
+          {t('registerImports.refused.download', { count: refused })}
+        </button>
+      )}
       {downloading.failure && <ErrorNote error={downloading.failure} />}
     </section>
   )

@@ -1,7 +1,8 @@
 import { useStore } from '@nanostores/react'
 import type { DataSource } from '../../contract/data-sources.ts'
 import { registerLimits } from '../../contract/kit/limits.ts'
-import { formatBytes } from '../../core/text/format.ts'
+import type { RegisterImport } from '../../contract/register-imports.ts'
+import { formatBytes, formatPercent } from '../../core/text/format.ts'
 import { $importFile } from '../../stores/imports/import-file.ts'
 import {
   discardRegisterImport,
@@ -12,10 +13,10 @@ import { BusyButton } from '../forms/BusyButton.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
+import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { RefusedRegisterRows } from './RefusedRegisterRows.tsx'
-import { RegisterProgress } from './RegisterProgress.tsx'
 import { RegisterUploadPanel } from './RegisterUploadPanel.tsx'
 import { changesNothing, describeDryRun, hasUsableRows } from './register-import-words.ts'
 
@@ -52,13 +53,12 @@ export function RegisterCheckStep({ source, state, onAgain, onBack }: RegisterCh
           {t('imports.wizard.check.title')}
         </h2>
         <p className="meta wrap-anywhere">
-          {item.file_name}
+          {item.file_name ?? t('registerImports.noName')}
           {item.bytes !== null && ` · ${formatBytes(item.bytes, locale)}`}
         </p>
       </div>
       {item.state === 'uploading' && <RegisterUploadPanel item={item} />}
-      {item.state === 'reading' && <RegisterProgress item={item} />}
-      {item.state === 'erasing' && <p role="status">{t('registerImports.check.erasing')}</p>}
+      {item.state === 'reading' && <ReadingProgress item={item} />}
       {error && <ErrorNote error={error} />}
       {item.state === 'failed' && item.failure && (
         <div role="alert" className="alert alert-error alert-outline items-start">
@@ -107,6 +107,29 @@ export function RegisterCheckStep({ source, state, onAgain, onBack }: RegisterCh
         </div>
       )}
     </section>
+  )
+}
+
+function ReadingProgress({ item }: { item: RegisterImport }) {
+  const { locale, t } = useTranslation()
+  const { progress, rows, bytes } = item
+  const first = bytes === null ? 'fetching' : 'reading'
+  const label = t(`registerImports.progress.${progress?.step ?? first}`)
+  const share = progress?.share ?? 0
+  const quarter = Math.floor(share * 4) / 4
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="meta tabular">
+        {label}
+        {progress && ` · ${formatPercent(share, locale)}`}
+        {rows > 0 && ` · ${t('registerImports.rows', { count: rows })}`}
+      </p>
+      <ProgressBar label={label} ratio={progress ? share : undefined} />
+      <p role="status" className="sr-only">
+        {label} {quarter > 0 && formatPercent(quarter, locale)}
+      </p>
+      <p className="text-ink-soft">{t('registerImports.progress.leave')}</p>
+    </div>
   )
 }
 

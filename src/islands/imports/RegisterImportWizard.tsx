@@ -40,7 +40,7 @@ export function RegisterImportWizard({ source }: RegisterWizardProps) {
       return isNaming ? 'columns' : 'read'
     }
     if (state.status !== 'ready') return 'check'
-    return ['running', 'done', 'undone'].includes(state.item.state) ? 'import' : 'check'
+    return ['done', 'undone'].includes(state.item.state) ? 'import' : 'check'
   }
 
   const again = () => {

@@ -7,7 +7,6 @@ import {
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -29,7 +28,7 @@ export function RegisterRunStep({ source, state, onAgain, onAppend }: RegisterRu
     what: 'Undoing the import failed',
     send: (_: undefined) => undoShownRegisterImport(item)
   })
-  if (item.state !== 'running' && item.state !== 'done' && item.state !== 'undone') return null
+  if (item.state !== 'done' && item.state !== 'undone') return null
   const title = t(`registerImports.run.${item.state}`)
   const refused = item.counts?.refused ?? 0
   const register = pageHref(locale, 'dataSource', {
@@ -46,12 +45,11 @@ export function RegisterRunStep({ source, state, onAgain, onAppend }: RegisterRu
         <h2 id="import-run" data-step-heading tabIndex={-1} className="section-title">
           {title}
         </h2>
-        <p className="meta wrap-anywhere">{item.file_name}</p>
+        <p className="meta wrap-anywhere">{item.file_name ?? t('registerImports.noName')}</p>
       </div>
       <p role="status" className="sr-only">
         {title}
       </p>
-      {item.state === 'running' && <ProgressBar label={title} ratio={item.progress?.share} />}
       {error && <ErrorNote error={error} />}
       {item.state === 'done' && (
         <p className="flex items-start gap-2 font-semibold text-lg" data-version={item.version}>
@@ -72,26 +70,24 @@ export function RegisterRunStep({ source, state, onAgain, onAppend }: RegisterRu
         </div>
       )}
       {undoing.failure && <ErrorNote error={undoing.failure} />}
-      {item.state !== 'running' && (
-        <div className="flex flex-wrap items-center gap-3">
-          <a className={`btn ${refused > 0 ? 'btn-outline' : 'btn-primary'}`} href={register}>
-            {t('registerImports.run.open')}
-          </a>
-          <button type="button" className="btn btn-outline" onClick={onAgain}>
-            {t('registerImports.run.again')}
-          </button>
-          {item.state === 'done' && item.undoable && (
-            <ConfirmButton
-              label={t('registerImports.run.undo')}
-              look="btn-outline"
-              question={t(`dataSources.undo.question.${item.mode}`)}
-              yes={t('dataSources.undo.yes')}
-              no={t('dataSources.undo.no')}
-              action={undoing}
-            />
-          )}
-        </div>
-      )}
+      <div className="flex flex-wrap items-center gap-3">
+        <a className={`btn ${refused > 0 ? 'btn-outline' : 'btn-primary'}`} href={register}>
+          {t('registerImports.run.open')}
+        </a>
+        <button type="button" className="btn btn-outline" onClick={onAgain}>
+          {t('registerImports.run.again')}
+        </button>
+        {item.state === 'done' && item.undoable && (
+          <ConfirmButton
+            label={t('registerImports.run.undo')}
+            look="btn-outline"
+            question={t(`dataSources.undo.question.${item.mode}`)}
+            yes={t('dataSources.undo.yes')}
+            no={t('dataSources.undo.no')}
+            action={undoing}
+          />
+        )}
+      </div>
       {item.state === 'done' && refused > 0 && <RefusedRegisterRows item={item} />}
     </section>
   )

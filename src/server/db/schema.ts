@@ -255,7 +255,7 @@ export interface Database {
     id: string
     source_id: string
     mode: string
-    file_name: string
+    file_name: string | null
     bytes: number | null
     upload_id: string | null
     address: Buffer | null
@@ -264,6 +264,7 @@ export interface Database {
     state: string
     segment: Generated<number | null>
     rows: Generated<number>
+    refused_bytes: Generated<number>
     step: Generated<string | null>
     progress: Generated<number>
     counts: Json<Record<'new' | 'changed' | 'unchanged' | 'removed' | 'refused', number> | null>

@@ -1,8 +1,89 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
+import type { CallPlace } from '../api/kit/context.ts'
 import { interruptedRequestError } from '../api/kit/refused-fields.ts'
+import { recordUploadActivity, type Upload } from '../domain/deposits/uploads.ts'
+import type { CompanyId, Deps } from '../domain/deps.ts'
+import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
+
+// a caller counts as disconnected after a minute
+const touchMs = 10_000
+
+/** A call whose body is a file. */
+export interface BodyCall {
+  request: IncomingMessage
+  response: ServerResponse
+  company_id: CompanyId
+  person: AuthenticatedCaller
+  place: CallPlace
+}
+
+/** Returns how many bytes the file has. */
+export function requirePlainBody({ headers }: IncomingMessage): number {
+  if (headers['content-encoding'] !== undefined) {
+    throw new AppError('unsupported_media_type', 'The body must be the plain bytes of the file')
+  }
+  const length = headers['content-length']
+  if (length === undefined) {
+    throw new AppError('length_required', 'Content-Length must say how many bytes will come')
+  }
+  return Number(length)
+}
+
+/** Records again and again that the upload goes on, or a repeated call would take it for dead. */
+export async function keepAlive<T>(
+  deps: Pick<Deps, 'db' | 'clock' | 'log'>,
+  upload: Upload,
+  run: () => Promise<T>
+): Promise<T> {
+  const touching = setInterval(() => {
+    recordUploadActivity(deps, upload).catch((error: unknown) => {
+      const facts = { company: upload.company_id, upload: upload.id, err: error }
+      deps.log.warn(facts, 'the progress of an upload was not recorded')
+    })
+  }, touchMs)
+  try {
+    return await run()
+  } finally {
+    clearInterval(touching)
+  }
+}
+
+/** Writes the body to the file of the upload, which is perhaps not flushed then. */
+export async function storeBody(
+  { blobs }: Pick<Deps, 'blobs'>,
+  { request, response, place }: BodyCall,
+  upload: Upload,
+  onBytes?: (bytes: Buffer) => void
+): Promise<void> {
+  await blobs.prepareStaging(upload.company_id)
+  askForBody(request, response)
+  const end = await writeBody(request, {
+    path: blobs.stagingFile(upload),
+    offset: 0,
+    size: upload.size,
+    takeTurn: place.takeTurn,
+    ...(onBytes && { onBytes })
+  })
+  if (end !== upload.size) throw new Error('the body has another length than it said')
+}
+
+/** Reads a body that is not stored. */
+export async function readWholeBody(
+  { request, response, place }: BodyCall,
+  onBytes: (bytes: Buffer) => void
+): Promise<void> {
+  askForBody(request, response)
+  await place.outside(async () => {
+    for await (const bytes of readBody(request, place)) onBytes(bytes)
+  })
+}
+
+function askForBody({ headers }: IncomingMessage, response: ServerResponse): void {
+  if (headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+}
 
 interface WriteOptions {
   path: string
@@ -39,7 +120,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
 }
 
 /** The connection stays open when the loop ends early, so that a response can be sent. */
-export async function* readBody(
+async function* readBody(
   request: IncomingMessage,
   { stopped, takeTurn }: Pick<WriteOptions, 'stopped' | 'takeTurn'>
 ): AsyncGenerator<Buffer> {

@@ -77,21 +77,16 @@ export const refusedRows = createListStore<RefusedRow & { id: string }>(
 const pollMs: Partial<Record<RegisterImportState, number>> = {
   uploading: 2_000,
   reading: 1_000,
-  checked: 5_000,
-  running: 700,
-  erasing: 2_000
+  checked: 5_000
 }
 
 // an answer is dropped if the page has opened or closed an import since its call was made
 let opened = 0
 let stopPolling = () => {}
-// whose undo the server works on
-let undoing: string | undefined
 
 addSessionEndListener(() => {
   opened += 1
   stopPolling()
-  undoing = undefined
 })
 
 export async function readRegisterFile(source: DataSource, file: File): Promise<void> {
@@ -197,26 +192,13 @@ export async function startRegisterFetch(
   key: string
 ): Promise<string> {
   opened += 1
-  const file_name = nameOfFileAt(url)
   const { import: item } = await callAdminApi(
     'createRegisterImport',
-    { id, mode: $registerImportMode.get(), url, ...(file_name && { file_name }) },
+    { id, mode: $registerImportMode.get(), url },
     { idempotencyKey: key }
   )
   show(item)
   return item.id
-}
-
-// the name of a file, and no other part of the address, which may contain a secret
-function nameOfFileAt(url: string): string | undefined {
-  const name = new URL(url).pathname.split('/').at(-1)
-  if (!name || !/\.(?:csv|tsv|txt)$/i.test(name)) return undefined
-  try {
-    return importFileName(decodeURIComponent(name))
-  } catch {
-    // not UTF-8
-    return importFileName(name)
-  }
 }
 
 export async function openRegisterImport(source: string, id: string | undefined): Promise<void> {
@@ -251,7 +233,6 @@ export async function runRegisterImport(item: RegisterImport): Promise<void> {
 }
 
 export async function undoShownRegisterImport(item: RegisterImport): Promise<void> {
-  undoing = item.id
   await showResult(callAdminApi('undoRegisterImport', pathOf(item)))
 }
 
@@ -301,8 +282,7 @@ function show(item: RegisterImport): void {
     if (item.state === 'done' || item.state === 'undone')
       void reloadDataSource(item.data_source).catch(() => {})
   }
-  if (item.state !== 'done' || !item.undoable) undoing = undefined
-  const ms = undoing === item.id ? pollMs.running : pollMs[item.state]
+  const ms = pollMs[item.state]
   if (ms !== undefined) poll(item, ms)
 }
 

@@ -334,3 +334,27 @@ describe('misses by reference', () => {
     await expect(stranger(items)).rejects.toMatchObject({ code: 'too_many_items' })
   })
 })
+
+test('a row that cannot be opened leaves its register without an answer, and no other', async () => {
+  const digest = randomBytes(32).toString('hex')
+  const rows = [[digest, 'Damaged']]
+  const broken = await makeRegister(app, company, { columns: fileColumns, rows, category: open })
+  await app.owner.query(
+    `update register_row set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1)
+     where source_id = $1`,
+    [broken.id]
+  )
+  app.logged.length = 0
+  const { items } = await stranger([{ sha256: digest }, { sha256: listed }])
+  expect(items.map(({ verdict }) => verdict)).toEqual(['indeterminate', 'known_to_register'])
+  expect(items[0]?.sources).toContainEqual({ id: broken.id, result: 'unreachable' })
+  expect(items[0]?.sources).toContainEqual({ id: files.id, result: 'not_found' })
+  const place = { company_id: company, source_id: broken.id, segment: 1 }
+  const errors = app.logged.filter(({ level }) => level === 'error')
+  expect(errors.map(({ facts }) => facts)).toEqual([place])
+  const bea = await app.signUp()
+  await bea.call(verify, { items: [{ sha256: digest }] })
+  const [request] = await bea.call(listRequests, {})
+  expect(request?.items).toMatchObject({ asked: 1, indeterminate: 1 })
+  await app.owner.query('delete from category_data_source where source_id = $1', [broken.id])
+})

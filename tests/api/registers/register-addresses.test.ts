@@ -11,11 +11,13 @@ import {
   type RegisterImportFailure
 } from '../../../src/contract/register-imports.ts'
 import { createForeignFiles } from '../../../src/server/adapters/foreign-files.ts'
+import { fetchNextFile } from '../../../src/server/domain/registers/register-fetches.ts'
 import { makeRegisterStage, tablesWith } from '../../helpers/registers/register-imports.ts'
 import { csvDialect, diplomaColumns } from '../../helpers/registers.ts'
 
 const stage = await makeRegisterStage()
-const { app, ada, makeSource, check, fetchFrom, settled, run, rowsOf, storedRows, staged } = stage
+const { app, ada, makeSource, begin, check, fetchFrom, settled, run } = stage
+const { rowsOf, storedRows, staged } = stage
 afterAll(() => stage[Symbol.asyncDispose]())
 
 const patient = app.deps.foreignFiles
@@ -78,7 +80,7 @@ test('a file is fetched in pieces of one version, and then imported as any other
   })
   expect(made).toMatchObject({
     upload: null,
-    import: { state: 'reading', file_name: 'replace.csv', bytes: null, rows: 0 }
+    import: { state: 'reading', file_name: null, bytes: null, rows: 0 }
   })
   const found = await settled({ id: source, importId: made.import.id })
   expect(found).toMatchObject({ state: 'checked', bytes: long.length, counts: { new: 350 } })
@@ -298,4 +300,29 @@ test('a company has one fetch under way, and room for one', async () => {
       { timeout: 20_000 }
     )
     .toBe('checked')
+})
+
+test('a file is not fetched while those before it leave no room for it', async () => {
+  const server = await serveInSteps('/list.csv')
+  const source = await makeSource()
+  const [one, two] = [await fetchFrom(source, server.url), await fetchFrom(source, server.url)]
+  await server.asked
+  const large = await begin(source, next)
+  const sizes = 'update register_import set bytes = $1 where id = $2'
+  await app.owner.query(sizes, [500_000_001, large.importId])
+  server.goOn()
+  await settled(one)
+  const fetchNext = () =>
+    fetchNextFile(app.deps, ada.company, { stopping: () => false, onFound: () => undefined })
+  expect(await fetchNext()).toBe(false)
+  const { rows } = await app.owner.query('select attempts from register_import where id = $1', [
+    two.importId
+  ])
+  expect(rows).toEqual([{ attempts: 0 }])
+  await ada.call(deleteRegisterImport, { id: source, importId: large.importId })
+  const stateOfTwo = async () => {
+    server.goOn()
+    return (await ada.call(getRegisterImport, two)).state
+  }
+  await expect.poll(stateOfTwo, { timeout: 20_000 }).toBe('checked')
 })

@@ -1,8 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
-import { getDataSource, listRegisterVersions } from '../../../src/contract/data-sources.ts'
+import {
+  getDataSource,
+  listRegisterVersions,
+  updateDataSource
+} from '../../../src/contract/data-sources.ts'
+import { registerLimits } from '../../../src/contract/kit/limits.ts'
 import {
   deleteRegisterImport,
   getRegisterImport,
@@ -12,7 +18,12 @@ import {
   undoRegisterImport
 } from '../../../src/contract/register-imports.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
-import { countRegisterRows } from '../../../src/server/domain/registers/register-versions.ts'
+import {
+  countRegisterRows,
+  endVersions,
+  eraseUnneededRows,
+  undoImport
+} from '../../../src/server/domain/registers/register-versions.ts'
 import { workOnRegisters } from '../../../src/server/domain/registers/register-work.ts'
 import { deleteExpiredRowsJob, endIdleUploadsJob } from '../../../src/server/jobs/jobs.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
@@ -239,6 +250,130 @@ test('the rows of a company are bounded, and old versions make room', async () =
   expect(full.state).toBe('checked')
   expect(none.failure).toEqual({ code: 'too_many_register_rows' })
   await expect.poll(() => storedRows(source), { timeout: 20_000 }).toBe(2)
+})
+
+test('refused rows are bounded: those of failed and of older imports make room', async () => {
+  const source = await makeSource()
+  const faults = async () => {
+    while (await workOnRegisters(app.deps, ada.company, () => false));
+    const { rows } = await app.owner.query(
+      `select import_id, count(*)::int as count from register_fault
+       where company_id = $1 group by 1`,
+      [ada.company]
+    )
+    return new Map(rows.map(({ import_id, count }) => [import_id, count]))
+  }
+  const setBytes = (bytes: number, { id }: { id: string }) =>
+    app.owner.query('update register_import set refused_bytes = $1 where id = $2', [bytes, id])
+  const half = registerLimits.refusedBytes / 2
+  const mixed = `${first},Vale,2001-02-03,No key\n`
+  const old = await run(await check(source, mixed), true)
+  const young = await run(await check(source, `${mixed},,,\n,Roux,1998-05-05,Art\n`), true)
+  await setBytes(half, old)
+  await setBytes(half, young)
+  expect([(await faults()).get(old.id), (await faults()).get(young.id)]).toEqual([1, 2])
+  await setBytes(half + 1, young)
+  expect([(await faults()).get(old.id), (await faults()).get(young.id)]).toEqual([undefined, 2])
+  expect((await ada.call(listRefusedRows, { id: source, importId: old.id })).rows).toEqual([])
+
+  const open = await check(source, mixed)
+  await setBytes(half * 2, open)
+  const failed = await check(source, mixed)
+  expect(failed).toMatchObject({
+    state: 'failed',
+    failure: { code: 'too_many_refused_rows' },
+    counts: null
+  })
+  await ada.call(deleteRegisterImport, { id: source, importId: open.id })
+  const keyless = ',Vale,2001-02-03,No key\n'.repeat(2_000)
+  const quoted = await check(source, `${header}${keyless}D-2,"Ito,2001-02-03,x`)
+  expect(quoted.failure).toMatchObject({ code: 'quote_unclosed' })
+  expect(
+    [...(await faults()).keys()].filter(id => [open, failed, quoted].some(each => each.id === id))
+  ).toEqual([])
+})
+
+test('who changes labels notices a run or an undo that has changed the columns', async () => {
+  const source = await makeSource()
+  const one = await check(source, first)
+  await run(one)
+  const { version } = await ada.call(getDataSource, { id: source })
+  const renamed = diplomaColumns.map(column => ({
+    ...column,
+    labels: { ...column.labels, fr: `${column.labels.fr} !` }
+  }))
+  const change = (seen: number) =>
+    ada.call(
+      updateDataSource,
+      { id: source, labels: [{ index: 0, labels: { en: 'Number', fr: 'Numéro' } }] },
+      { version: seen }
+    )
+  const two = await check(source, `${header}D-2,Roux,1998-05-05,Law\n`, { columns: renamed })
+  await run(two)
+  await expect(change(version)).rejects.toMatchObject({ code: 'changed_meanwhile' })
+  await undo(two)
+  await expect(change(version + 1)).rejects.toMatchObject({ code: 'changed_meanwhile' })
+  // the same columns again
+  await run(await check(source, `${header}D-2,Roux,1998-05-05,Law\n`))
+  await change(version + 2)
+})
+
+test('a part of the comparison that is repeated counts once', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  // the database lets each import compare its first part in vain
+  await app.owner.query(`
+    create sequence vain;
+    grant usage on sequence vain to public;
+    create function fail_once() returns trigger language plpgsql as $$ begin
+      if nextval('vain') = 1 then raise exception using errcode = '40001'; end if;
+      return null;
+    end $$;
+    create constraint trigger vain after update on register_import deferrable initially deferred
+      for each row when (new.step = 'comparing' and new.progress = 8) execute function fail_once()`)
+  const file = Array.from({ length: 200 }, (_, at) => `N-${at},Vale,2001-02-03,Law`).join('\n')
+  const { counts } = await check(source, `${first}${file}`)
+  await app.owner.query('drop trigger vain on register_import')
+  const { rows } = await app.owner.query('select last_value::int as tries from vain')
+  expect(rows[0].tries).toBeGreaterThan(1)
+  expect(counts).toEqual({ new: 200, changed: 0, unchanged: 2, removed: 0, refused: 0 })
+})
+
+test('rows are not erased while an undo goes back to them', async () => {
+  const source = await makeSource()
+  await run(await check(source, first))
+  const two = await run(await check(source, `${header}D-2,Roux,1998-05-05,Law\n`))
+  const { db } = app.deps
+  let ending: Promise<unknown> | undefined
+  await inCompany(db, ada.company, async tx => {
+    await undoImport(tx, app.deps, { id: two.id, by: { id: ada.id, company_id: ada.company } })
+    let hasEnded = false
+    ending = endVersions(app.deps, ada.company, { before: new Date(8e15), limit: 1_000 })
+    void ending.then(() => {
+      hasEnded = true
+    })
+    const waits = async () => {
+      const { rows } = await app.owner.query('select from pg_locks where not granted')
+      return hasEnded || rows.length > 0
+    }
+    await expect.poll(waits, { timeout: 20_000 }).toBe(true)
+    while (await eraseUnneededRows(app.deps, ada.company));
+  })
+  await ending
+  while (await eraseUnneededRows(app.deps, ada.company));
+  expect(await rowsOf(source)).toEqual(['D-1 Physics', 'D-7 Law'])
+  // and the other way round: what is about to be erased is not gone back to
+  const three = await run(await check(source, `${header}D-3,Roux,1998-05-05,Law\n`))
+  let undoing: Promise<unknown> | undefined
+  await inCompany(db, ada.company, async tx => {
+    await sql`update register_version set erased_at = now() where source_id = ${source}
+      and number = 3`.execute(tx)
+    undoing = undo(three).catch(error => error.code)
+    const waits = async () =>
+      (await app.owner.query('select from pg_locks where not granted')).rows.length > 0
+    await expect.poll(waits, { timeout: 20_000 }).toBe(true)
+  })
+  expect(await undoing).toBe('import_state')
 })
 
 test('rows of old versions are erased after 30 days, and imports are forgotten', async () => {

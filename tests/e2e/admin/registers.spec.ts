@@ -3,6 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { openCreateForm, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { messyDiplomasCsv } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
 import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
@@ -78,14 +79,21 @@ for (const locale of checkedLocales) {
     await press(t('dataSources.undo.yes'))
     await expect(page.locator('[data-state=undone]')).toBeVisible({ timeout: 30_000 })
 
-    // imported again
-    await press(t('registerImports.run.again'))
+    // imported again, by the keyboard alone
+    const pressByKeys = async (button: string) => {
+      await tabTo(page, 'button', button)
+      await page.keyboard.press('Enter')
+    }
+    await pressByKeys(t('registerImports.run.again'))
+    await tabToTarget(page, page.locator('main input[type=file]'), 'the file input')
     await choose(page, 'mended rows.csv', [header, ...mended].join('\n'))
-    await press(t('imports.wizard.read.next'))
-    await page.getByLabel(t('registerImports.mode.append')).check()
-    await press(t('registerImports.columns.start'))
+    await pressByKeys(t('imports.wizard.read.next'))
+    await tabToTarget(page, page.getByLabel(t('registerImports.mode.replace')), 'the modes')
+    await page.keyboard.press('ArrowDown')
+    await expect(page.getByLabel(t('registerImports.mode.append'))).toBeChecked()
+    await pressByKeys(t('registerImports.columns.start'))
     await expect(page.locator('[data-state=checked]')).toBeVisible({ timeout: 60_000 })
-    await press(t('registerImports.check.run'))
+    await pressByKeys(t('registerImports.check.run'))
     await expect(page.locator('[data-version="4"]')).toBeVisible({ timeout: 30_000 })
     await page.goto(register)
     await expect(page.locator('[data-figure=rows]')).toContainText(/20[\s,]000/)
@@ -104,7 +112,7 @@ for (const locale of checkedLocales) {
     await page.getByLabel(t('registerImports.address.label')).fill(address)
     await page.keyboard.press('Enter')
     await expect(page.locator('[data-state=checked]')).toBeVisible({ timeout: 60_000 })
-    await expect(page.locator('[data-state=checked]')).toContainText('all diplomas.csv')
+    await expect(page.locator('[data-state=checked]')).toContainText(t('registerImports.noName'))
     await press(t('registerImports.check.skipAndRun', { count: 3 }))
     await press(t('registerImports.check.removeYes', { count: 3 }))
     await expect(page.locator('[data-version="5"]')).toBeVisible({ timeout: 30_000 })

@@ -64,6 +64,30 @@ test('callers at the same time share a question', async () => {
   expect(api.asked).toHaveLength(2)
 })
 
+test('made-up hosts are asked for a few at a time, and known ones at once', async () => {
+  const { api, read, versionAt, publish } = makeReader()
+  expect(await versionAt(0)).toBe(1)
+  const going: (() => void)[] = []
+  const answer = () =>
+    new Promise<Response>(resolve => {
+      going.push(() => resolve(new Response(null, { status: 404 })))
+    })
+  api.answer = answer
+  const made = Array.from({ length: 1500 }, (_, at) => read(`x${at}.example`).catch(error => error))
+  expect(api.asked).toHaveLength(1 + 32)
+  publish(2)
+  expect(await versionAt(2500)).toBe(2)
+  api.answer = answer
+  expect(await Promise.race(made.slice(-1))).toMatchObject({ code: 'unavailable' })
+  while (going.length > 0) {
+    expect(going.length).toBeLessThanOrEqual(32)
+    for (const end of going.splice(0)) end()
+    await new Promise(setImmediate)
+  }
+  const answers = await Promise.all(made)
+  expect(answers.filter(answer => answer === undefined)).toHaveLength(1032)
+})
+
 test('a host of nobody is asked for again after a second', async () => {
   const { api, versionAt, publish } = makeReader()
   api.answer = async () => new Response(null, { status: 404 })

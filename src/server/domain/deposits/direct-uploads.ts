@@ -16,6 +16,7 @@ import type { KeptPlace } from './kept-files.ts'
 import {
   discardIncompleteUpload,
   findUpload,
+  isArriving,
   lockUpload,
   openUpload,
   recordUpload,
@@ -23,9 +24,6 @@ import {
   requireIncompleteUpload,
   type Upload
 } from './uploads.ts'
-
-// a caller without a byte for this long counts as disconnected, and a repeated call may start anew
-const deadMs = 60_000
 
 /** Its size is known at the start, its fingerprint only at the end. */
 export interface DirectUploadFile {
@@ -62,7 +60,7 @@ export async function beginDirectUpload(
     const isRunning =
       state === 'queued' ||
       state === 'processing' ||
-      (state === 'uploading' && deps.clock().getTime() - upload.active_at.getTime() < deadMs)
+      (state === 'uploading' && isArriving(deps, upload))
     if (isRunning) {
       const retry = { retryAfter: 5 }
       throw new AppError('idempotency_in_flight', 'The same call is still running', retry)
@@ -93,19 +91,19 @@ async function begin(
   return { kind: replayed ? 'known' : 'new', upload }
 }
 
-/** The bytes are on disk and flushed. `place` is where the file of the digest `sha256` is kept. */
+/** The bytes are on disk and flushed. `kept` is where the file of the digest `sha256` is kept. */
 export async function recordDirectUpload(
   deps: Deps,
   upload: Upload,
   sha256: Buffer,
-  place: KeptPlace
+  kept: KeptPlace
 ): Promise<ProcessedRequest> {
   return inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
     refuseCancelledOrLapsedUpload(current)
     requireIncompleteUpload(current)
-    return recordUpload(tx, deps, current, { original: sha256, stored: sha256, place })
+    return recordUpload(tx, deps, current, { original: sha256, stored: sha256, place: kept })
   })
 }
 

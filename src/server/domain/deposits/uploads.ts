@@ -156,6 +156,13 @@ export async function getUpload(
   return upload
 }
 
+const deadMs = 60_000
+
+/** A caller of whom nothing was recorded for a minute counts as disconnected. */
+export function isArriving({ clock }: Pick<Deps, 'clock'>, { active_at }: Upload): boolean {
+  return clock().getTime() - active_at.getTime() < deadMs
+}
+
 /** Notes that bytes have arrived, so that the upload does not lapse. */
 export async function recordUploadActivity(
   deps: Pick<Deps, 'db' | 'clock'>,

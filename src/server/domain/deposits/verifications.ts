@@ -16,7 +16,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
-import type { CompanyId, CompanySecretKeys, Deps, Tenant } from '../deps.ts'
+import type { CompanyId, CompanySecretKeys, Deps, Log, Tenant } from '../deps.ts'
 import { companyKeyVersion } from '../evidence/company-keys.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId } from '../ids.ts'
@@ -74,7 +74,7 @@ async function verify(
   const tags = items.map(item => tagOfItem(keys, item))
   const counted = person ? { user_id: person.id } : { address }
   const toAnswer = (found: LookedUp[]) =>
-    answerOf(items, tags, found, { keys, company_id, company: config.company, at })
+    answerOf(items, tags, found, { keys, company_id, log: deps.log, company: config.company, at })
   const countMisses = (tx: Tx, { items: answers }: VerifyAnswer) =>
     countLookupMisses(tx, deps, counted, referenceLookUps(keys, items, answers))
   if (!person) {
@@ -113,6 +113,7 @@ function isReference(item: VerifiedItem): item is Exclude<VerifiedItem, { sha256
 interface AnswerContext {
   keys: CompanySecretKeys
   company_id: CompanyId
+  log: Log
   company: string
   at: Date
 }
@@ -121,19 +122,27 @@ function answerOf(
   items: readonly VerifiedItem[],
   tags: readonly Buffer[],
   found: readonly LookedUp[],
-  { keys, company_id, company, at }: AnswerContext
+  { company, at, ...context }: AnswerContext
 ): VerifyAnswer {
   const asked = new Map<string, AskedSource>()
   const answers = items.map((item, index): VerificationResult => {
     const { deposits = nothing, registers = noRegisters } = found[index] ?? {}
     const tag = tags[index] ?? Buffer.alloc(0)
     const { findings, records, own } = deposits
-    const listed = answerOfRegisters(keys, company_id, registers, item, tag)
+    const listed = answerOfRegisters(context, registers, item, tag)
     for (const source of listed.asked) asked.set(source.id, source)
-    const isListed = listed.sources.some(({ result }) => result === 'found')
+    const has = (result: SourceAnswer['result']) =>
+      listed.sources.some(each => each.result === result)
     return {
       ...('sha256' in item ? { sha256: item.sha256 } : {}),
-      verdict: findings.length > 0 ? 'authentic' : isListed ? 'known_to_register' : 'not_found',
+      verdict:
+        findings.length > 0
+          ? 'authentic'
+          : has('found')
+            ? 'known_to_register'
+            : has('unreachable')
+              ? 'indeterminate'
+              : 'not_found',
       company,
       at: at.toISOString(),
       findings,
@@ -152,7 +161,7 @@ function referenceLookUps(
 ): ReferenceLookUp[] {
   return items.flatMap((item, index) => {
     if (!isReference(item)) return []
-    const isHit = answers[index]?.verdict === 'known_to_register'
+    const isHit = answers[index]?.verdict !== 'not_found'
     return { key: missKeyOf(keys, item), isHit }
   })
 }

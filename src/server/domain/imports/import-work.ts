@@ -6,13 +6,13 @@ import {
   zeroImportCounts
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { selectInCompany, updateById } from '../../db/company-queries.ts'
+import { updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { addAuditEntry } from '../audit/audit-entries.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type LeaseSettings, releaseLease, takeLease, unleasedCondition } from '../leases/leases.ts'
+import { type LeaseSettings, releaseLease, takeOldestImport } from '../leases/leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<
@@ -72,6 +72,7 @@ const working: LeaseSettings<'import'> = {
 }
 // rows of a statement, which then takes a fraction of a second even on a busy machine
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
+const waits = sql<boolean>`state in ('checking', 'running', 'undoing')`
 const maxAttempts = 5
 // times the number of failed attempts
 const retryMs = 3_000
@@ -92,7 +93,9 @@ export async function workOnNextImport(
   handlers: ImportRowHandlers,
   stopping: () => boolean
 ): Promise<boolean> {
-  const work = await inCompanyOf(deps, { company_id }, tx => claimImport(tx, deps))
+  const work = await inCompanyOf(deps, { company_id }, tx =>
+    takeOldestImport(tx, deps, working, waits)
+  )
   if (!work) return false
   const facts = { company: company_id, import: work.id, state: work.state }
   try {
@@ -138,29 +141,6 @@ function inCompanyOf<T>(
   run: (tx: Tx) => Promise<T>
 ): Promise<T> {
   return inCompany(deps.db, toCompanyId(company_id), run)
-}
-
-async function claimImport(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'process'>
-): Promise<ImportInProgress | undefined> {
-  const now = deps.clock()
-  // locks all of them, so that two processes cannot begin two imports of one company
-  const waiting = await selectInCompany(tx, 'import')
-    .where('state', 'in', ['checking', 'running', 'undoing'])
-    .select(['id', unleasedCondition(working, now).as('is_free')])
-    .orderBy('requested_at')
-    .orderBy('id')
-    .forUpdate()
-    .execute()
-  const [next] = waiting
-  if (!next || waiting.some(({ is_free }) => !is_free)) return undefined
-  const set = {
-    generation: sql`generation + 1`,
-    attempts: sql`attempts + 1`,
-    leased_by: deps.process ?? null
-  }
-  return takeLease(tx, working, now, { id: next.id, set })
 }
 
 async function check(

@@ -2,6 +2,7 @@ import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { processRunsCondition } from '../../db/processes.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
+import type { Deps } from '../deps.ts'
 
 type LeasedTable = 'upload' | 'mail' | 'company' | 'import' | 'register_import'
 
@@ -59,6 +60,32 @@ export function takeLease<Table extends LeasedTable>(
 ): Promise<Selectable<Database[Table]> | undefined> {
   const isClaimed = sql<SqlBool>`(${free}) and (${where ?? sql`true`})`
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
+}
+
+/**
+ * Leases the import that has waited longest. It locks all that wait, so that two processes cannot
+ * begin two imports of one company.
+ */
+export async function takeOldestImport<Table extends 'import' | 'register_import'>(
+  tx: Tx,
+  { clock, process }: Pick<Deps, 'clock' | 'process'>,
+  lease: LeaseSettings<Table>,
+  waits: RawBuilder<SqlBool>
+): Promise<Selectable<Database[Table]> | undefined> {
+  const now = clock()
+  const { rows } = await sql<{ id: string; is_free: boolean }>`
+    select id, ${unleasedCondition(lease, now)} as is_free from ${sql.table(lease.table)}
+    where company_id = ${tx.companyId} and ${waits} order by requested_at, id for update`.execute(
+    tx
+  )
+  const [next] = rows
+  if (!next || rows.some(({ is_free }) => !is_free)) return undefined
+  const set = {
+    generation: sql`generation + 1`,
+    attempts: sql`attempts + 1`,
+    leased_by: process ?? null
+  }
+  return takeLease(tx, lease, now, { id: next.id, set })
 }
 
 /** Returns false, and changes nothing, if the row does not satisfy `change.where`. */

@@ -12,7 +12,6 @@ export interface BodyToImport extends AdminCall {
   /** Of the register. */
   id: string
   mode: RegisterImport['mode']
-  file_name: string
   bytes: number
   run: { skip_refused: boolean } | undefined
   actor: string

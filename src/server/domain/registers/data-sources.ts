@@ -174,43 +174,38 @@ export async function listRegisterVersions(
 const sliceRows = 10_000
 
 /**
- * Erases some rows of registers and faults of imports that are deleted. Returns whether there may be
- * more. A register can have millions, so its deletion leaves them behind.
+ * Erases some rows of registers that are deleted. Returns whether there may be more. A register can
+ * have millions, so its deletion leaves them behind.
  */
 export async function eraseRowsOfDeletedSources(
   { db }: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<boolean> {
-  const values = [company_id, sliceRows]
-  const erase = (text: string) =>
-    inCompany(db, company_id, tx => tx.raw<{ erased: number }>({ text, values }))
-  const erased = await Promise.all([
-    erase(erasureSql('register_row', 'source_id', 'data_source')),
-    erase(erasureSql('register_fault', 'import_id', 'register_import'))
-  ])
-  return erased.flat().some(({ erased: rows }) => rows === sliceRows)
-}
-
-function erasureSql(rows: string, column: string, owners: string): string {
   // The ids are read one by one from the primary key, because there are few of them and many rows.
-  return `
-    with recursive owner as (
-      (select ${column} as id from ${rows} where company_id = $1 order by ${column} limit 1)
+  const text = `
+    with recursive source as (
+      (select source_id as id from register_row where company_id = $1 order by source_id limit 1)
       union all
       select (
-        select ${column} from ${rows} where company_id = $1 and ${column} > owner.id
-        order by ${column} limit 1
-      ) from owner where owner.id is not null
+        select source_id from register_row where company_id = $1 and source_id > source.id
+        order by source_id limit 1
+      ) from source where source.id is not null
     ), gone as (
-      select id from owner where id is not null and not exists (
-        select from ${owners} where ${owners}.company_id = $1 and ${owners}.id = owner.id
+      select id from source where id is not null and not exists (
+        select from data_source where company_id = $1 and data_source.id = source.id
       ) limit 1
     ), erased as (
-      delete from ${rows} where company_id = $1 and ctid = any (array(
-        select ctid from ${rows} where company_id = $1 and ${column} = (select id from gone) limit $2
+      delete from register_row where company_id = $1 and ctid = any (array(
+        select ctid from register_row
+        where company_id = $1 and source_id = (select id from gone) limit $2
       )) returning 1
     )
     select count(*)::integer as erased from erased`
+  const values = [company_id, sliceRows]
+  const [found] = await inCompany(db, company_id, tx =>
+    tx.raw<{ erased: number }>({ text, values })
+  )
+  return found?.erased === sliceRows
 }
 
 function withColumns(sources: SelectQueryBuilder<Database, 'data_source', object>) {

@@ -1,12 +1,13 @@
 import { type Selectable, sql } from 'kysely'
+import { registerLimits } from '../../../contract/kit/limits.ts'
 import type { RegisterImportFailure } from '../../../contract/register-imports.ts'
-import { selectInCompany, updateById } from '../../db/company-queries.ts'
+import { updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { isTemporaryDatabaseError } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type LeaseSettings, releaseLease, takeLease, unleasedCondition } from '../leases/leases.ts'
-import { settleUpload } from './register-uploads.ts'
+import { type LeaseSettings, releaseLease, takeOldestImport } from '../leases/leases.ts'
+import { settleUpload, stagedBytesOf } from './register-uploads.ts'
 
 // The file of an import is fetched, if it has an address, and then read. Each is an attempt of one
 // process, under a lease.
@@ -26,8 +27,8 @@ const retryMs = 3_000
 
 // a file that has no address any more has been fetched
 const waitingFor = {
-  fetch: sql<boolean>`address is not null`,
-  read: sql<boolean>`address is null`
+  fetch: sql<boolean>`state = 'reading' and address is not null`,
+  read: sql<boolean>`state = 'reading' and address is null`
 }
 
 /** The process stops, the import was cancelled, or another process has taken it over. */
@@ -89,24 +90,14 @@ async function claim(
   deps: Pick<Deps, 'clock' | 'process'>,
   step: keyof typeof waitingFor
 ): Promise<ImportInProgress | undefined> {
-  const now = deps.clock()
-  // locks all of them, so that two processes cannot begin two imports of one company
-  const waiting = await selectInCompany(tx, 'register_import')
-    .where('state', '=', 'reading')
-    .where(waitingFor[step])
-    .select(['id', unleasedCondition(working, now).as('is_free')])
-    .orderBy('requested_at')
-    .orderBy('id')
-    .forUpdate()
-    .execute()
-  const [next] = waiting
-  if (!next || waiting.some(({ is_free }) => !is_free)) return undefined
-  const set = {
-    generation: sql`generation + 1`,
-    attempts: sql`attempts + 1`,
-    leased_by: deps.process ?? null
-  }
-  return takeLease(tx, working, now, { id: next.id, set })
+  if (step === 'fetch' && !(await isRoomForFile(tx))) return undefined
+  return takeOldestImport(tx, deps, working, waitingFor[step])
+}
+
+// files that were fetched before may still wait to be read
+async function isRoomForFile(tx: Tx): Promise<boolean> {
+  const { arriving } = await stagedBytesOf(tx)
+  return arriving + registerLimits.bytes <= registerLimits.stagedBytes
 }
 
 /** Throws `Stopped` if the lease is lost. */

@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
 import type * as z from 'zod/mini'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { registerLimits } from '../../../contract/kit/limits.ts'
@@ -28,11 +28,11 @@ import { runOnce } from '../idempotency/idempotency.ts'
 import { newId, newRandomId } from '../ids.ts'
 import { requireWithin } from '../limits/bounds.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
+import { openStates } from './register-faults.ts'
+import { uniqueName } from './register-rows.ts'
 import { openFaultCells, sealAddress } from './register-seals.ts'
-import { settleUpload } from './register-uploads.ts'
+import { settleUpload, stagedBytesOf } from './register-uploads.ts'
 import { haveSameCells, isUndoable, runImport, undoImport } from './register-versions.ts'
-
-const openStates = ['uploading', 'reading', 'checked', 'running', 'undoing'] as const
 
 export interface NewRegisterImport extends AdminCall {
   /** Of the register. */
@@ -97,7 +97,7 @@ export async function insertImport(
   }
   await requireRoomForFile(tx, file)
   const [id, upload_id, now] = [newId(deps), newRandomId(deps), deps.clock()]
-  const file_name = given.file_name ?? `${mode}.csv`
+  const file_name = given.file_name ?? null
   const bytes = 'bytes' in file ? file.bytes : null
   const fetched =
     'url' in file
@@ -130,7 +130,7 @@ export async function insertImport(
     .insertInto('upload')
     .values({
       ...{ company_id, id: upload_id, purpose: 'register', import_id: id, user_id: by.id },
-      ...{ name: file_name, media_type: 'text/csv', transform: null },
+      ...{ name: file_name ?? 'list.csv', media_type: 'text/csv', transform: null },
       // until it has been fetched, the most that it may have
       size: bytes ?? registerLimits.bytes,
       state: 'url' in file ? 'received' : 'uploading',
@@ -141,7 +141,12 @@ export async function insertImport(
     by,
     action: 'data_source.upload',
     target: source_id,
-    after: { name: source.name, file: file_name, mode, ...(bytes !== null && { bytes }) }
+    after: {
+      name: source.name,
+      mode,
+      ...(file_name !== null && { file: file_name }),
+      ...(bytes !== null && { bytes })
+    }
   })
   if ('url' in file) tx.afterCommit(() => deps.signals.registers.send(tx.companyId))
   return { id, upload_id }
@@ -151,16 +156,10 @@ async function requireRoomForFile(tx: Tx, file: NewRegisterImport['file']): Prom
   const open = selectInCompany(tx, 'register_import').where('state', 'in', openStates)
   const used = await countRows(open)
   requireWithin({ code: 'too_many_imports', used, limit: registerLimits.openImports })
-  const { bytes, fetches } = await selectInCompany(tx, 'register_import')
-    .where('state', 'in', ['uploading', 'reading'])
-    .select(({ fn }) => [
-      fn.coalesce(fn.sum<number>('bytes'), sql<number>`0`).as('bytes'),
-      sql<boolean>`coalesce(bool_or(bytes is null), false)`.as('fetches')
-    ])
-    .executeTakeFirstOrThrow()
+  const { arriving, isFetching } = await stagedBytesOf(tx)
   // files are fetched one after the other, so those that wait need room for one
-  const staged = Number(bytes) + (fetches ? registerLimits.bytes : 0)
-  const more = 'bytes' in file ? file.bytes : fetches ? 0 : registerLimits.bytes
+  const staged = arriving + (isFetching ? registerLimits.bytes : 0)
+  const more = 'bytes' in file ? file.bytes : isFetching ? 0 : registerLimits.bytes
   const limit = registerLimits.stagedBytes
   if (staged + more <= limit) return
   throw new AppError('import_too_large', `Files that are not yet read have ${staged} bytes`, {
@@ -244,13 +243,8 @@ export async function exportRefusedRows(
     return found.columns
   })
   const cellOf = (at: number) => (row: RefusedRow) => row.cells[at]
-  const taken = new Set<string>(['row', 'reasons'])
-  const named = columns.map(({ header }, at) => {
-    let name = header
-    for (let count = 2; taken.has(name); count++) name = `${header} (${count})`
-    taken.add(name)
-    return [name, cellOf(at)] as const
-  })
+  const taken = new Set(['row', 'reasons'])
+  const named = columns.map(({ header }, at) => [uniqueName(taken, header), cellOf(at)] as const)
   return exportCsv(deps, {
     company_id,
     readPage: async (tx, { limit, cursor }) => {
@@ -343,7 +337,11 @@ export async function deleteRegisterImport(
       by,
       action: 'data_source.cancel',
       target: ids.id,
-      before: { name: found.name, file: found.file_name, state: found.state }
+      before: {
+        name: found.name,
+        state: found.state,
+        ...(found.file_name !== null && { file: found.file_name })
+      }
     })
     tx.afterCommit(() => deps.signals.registers.send(company_id))
     return settleUpload(tx, found.upload_id)
@@ -403,7 +401,7 @@ function withColumns(imports: SelectQueryBuilder<Database, 'register_import', ob
 type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 
 function toImport(row: Row): RegisterImport {
-  const state = RegisterImportState.parse(row.state === 'undoing' ? 'running' : row.state)
+  const state = RegisterImportState.parse(row.state)
   const wholes = { fetching: 100, reading: row.bytes ?? 1, comparing: 64 }
   const step = row.step as keyof typeof wholes | null // as: the table checks the column
   return {

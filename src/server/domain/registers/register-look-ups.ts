@@ -8,7 +8,7 @@ import type {
   verify
 } from '../../../contract/verifications.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, CompanySecretKeys, Deps } from '../deps.ts'
+import type { CompanyId, CompanySecretKeys, Deps, Log } from '../deps.ts'
 import { keyedHashOf } from '../evidence/keyed-hashes.ts'
 import { cellNamesOf, openRow, type RowCells, tagOfReference } from './register-rows.ts'
 
@@ -116,6 +116,12 @@ const askSql = `
   from hit join asked on asked.id = hit.source_id and hit.segment = any (asked.segments)
   order by position, source_id, segment`
 
+interface AnswerContext {
+  keys: Pick<CompanySecretKeys, 'data'>
+  company_id: CompanyId
+  log: Log
+}
+
 /** What the registers say of an item, and of which registers the answer names the version. */
 export interface RegisterAnswer {
   sources: SourceAnswer[]
@@ -123,12 +129,12 @@ export interface RegisterAnswer {
 }
 
 /**
+ * A row that cannot be opened is `unreachable`, and the log says in which segment it is.
  * Throws `not_found` if the item names a register that the caller may not ask, as if there were none,
  * and `invalid_input` if it has not as many fields as the register checks.
  */
 export function answerOfRegisters(
-  keys: Pick<CompanySecretKeys, 'data'>,
-  company_id: CompanyId,
+  { keys, company_id, log }: AnswerContext,
   { sources, rows }: AskedRegisters,
   item: VerifiedItem,
   tag: Buffer
@@ -149,8 +155,15 @@ export function answerOfRegisters(
       if (!row) return { id: source_id, result: 'not_found' }
       const { segment, sealed } = row
       if (!sealed) return { id: source_id, result: 'found' }
-      const { cells } = openRow(keys, { company_id, source_id, segment }, { tag, sealed })
-      return { id: source_id, result: 'found', values: shownValues(columns, cells) }
+      const place = { company_id, source_id, segment }
+      try {
+        const { cells } = openRow(keys, place, { tag, sealed })
+        return { id: source_id, result: 'found', values: shownValues(columns, cells) }
+      } catch {
+        // without the error, which may quote what it could not read
+        log.error(place, 'a row of a register cannot be opened')
+        return { id: source_id, result: 'unreachable' }
+      }
     })
   }
 }

@@ -31,12 +31,17 @@ export function cellNamesOf(columns: readonly RegisterColumn[]): Map<number, str
   const taken = new Set<string>()
   for (const { index, header, use, shown } of columns.toSorted((a, b) => a.index - b.index)) {
     if (use === 'check' && !shown) continue
-    let name = header
-    for (let count = 2; taken.has(name); count++) name = `${header} (${count})`
-    taken.add(name)
-    names.set(index, name)
+    names.set(index, uniqueName(taken, header))
   }
   return names
+}
+
+/** `Name (2)` for the second `Name`. Adds it to the names that are taken. */
+export function uniqueName(taken: Set<string>, header: string): string {
+  let name = header
+  for (let count = 2; taken.has(name); count++) name = `${header} (${count})`
+  taken.add(name)
+  return name
 }
 
 /** Returns the tag by which a row is found: 32 bytes. Rows by fingerprint have that of deposits. */

@@ -1,10 +1,22 @@
 import { type RawBuilder, sql } from 'kysely'
-import { deleteById, updateById } from '../../db/company-queries.ts'
+import { deleteById, selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, StagedFileId } from '../deps.ts'
 
 // The file of an import travels as that of a deposit does. It is charged to nobody, and the history
 // has no entry of it.
+
+/** What the company's files that are not yet read take, and whether one of them is to be fetched. */
+export async function stagedBytesOf(tx: Tx): Promise<{ arriving: number; isFetching: boolean }> {
+  const { bytes, fetches } = await selectInCompany(tx, 'register_import')
+    .where('state', 'in', ['uploading', 'reading'])
+    .select(({ fn }) => [
+      fn.sum<number | null>('bytes').as('bytes'),
+      sql<boolean | null>`bool_or(bytes is null)`.as('fetches')
+    ])
+    .executeTakeFirstOrThrow()
+  return { arriving: Number(bytes), isFetching: fetches ?? false }
+}
 
 /** The last byte of the file has arrived. */
 export async function beginReading(

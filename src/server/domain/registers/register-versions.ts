@@ -75,17 +75,12 @@ export async function runImport(
     const version = { number, segments, mode: found.mode, by, now }
     const changes = { added: counts.new, changed: counts.changed, removed: counts.removed }
     await insertVersion(tx, { id: source.id, columns }, { ...version, ...changes })
-    await moveTo(tx, source.id, { number, segments, columns })
   }
-  await updateById(tx, 'data_source', source.id)
-    .set({
-      ...(!isAdded && {
-        dialect: JSON.stringify(found.dialect),
-        columns: JSON.stringify(columns)
-      }),
-      checked_at: now
-    })
-    .execute()
+  await changeSource(tx, source.id, columns, {
+    checked_at: now,
+    ...(!isUnchanged && { number, segments }),
+    ...(!isAdded && { dialect: JSON.stringify(found.dialect) })
+  })
   await updateById(tx, 'register_import', id)
     .set({ state: 'done', number: isUnchanged ? null : number, skip_refused })
     .execute()
@@ -94,8 +89,7 @@ export async function runImport(
     action: 'data_source.import',
     target: source.id,
     after: {
-      name: source.name,
-      file: found.file_name,
+      ...namesOf(source, found),
       mode: found.mode,
       ...(isUnchanged ? {} : { number }),
       // an import of people has other words for its counts
@@ -130,13 +124,13 @@ export async function undoImport(
     { ...source, columns },
     { number, segments, mode: 'undo', by, now, ...reverse }
   )
-  await moveTo(tx, source.id, { number, segments, columns })
+  await changeSource(tx, source.id, columns, { number, segments })
   await updateById(tx, 'register_import', id).set({ state: 'undone' }).execute()
   addAuditEntry(tx, deps, {
     by,
     action: 'data_source.undo',
     target: source.id,
-    after: { name: source.name, file: found.file_name, number }
+    after: { ...namesOf(source, found), number }
   })
 }
 
@@ -160,6 +154,11 @@ async function lockWithSource(tx: Tx, id: string) {
     .executeTakeFirst()
   if (!found) throw new AppError('not_found', 'No such import')
   return { source, found }
+}
+
+// for the audit log
+function namesOf({ name }: { name: string }, { file_name }: { file_name: string | null }) {
+  return { name, ...(file_name !== null && { file: file_name }) }
 }
 
 interface NewVersion {
@@ -204,13 +203,20 @@ async function insertVersion(
     .execute()
 }
 
-async function moveTo(
+// people who change its labels meanwhile notice that they are those of other columns
+async function changeSource(
   tx: Tx,
   source: string,
-  { number, segments, columns }: { number: number; segments: number[]; columns: RegisterColumn[] }
+  columns: RegisterColumn[],
+  changes: { number?: number; segments?: number[]; checked_at?: Date; dialect?: string }
 ): Promise<void> {
+  const json = JSON.stringify(columns)
   await updateById(tx, 'data_source', source)
-    .set({ number, segments, columns: JSON.stringify(columns) })
+    .set({
+      ...changes,
+      columns: json,
+      version: sql`version + (columns <> ${json}::jsonb)::int`
+    })
     .execute()
 }
 

@@ -14,6 +14,7 @@ import {
   keepLease,
   Stopped
 } from './register-attempts.ts'
+import { countFaults, eraseFaultsOf, eraseUnneededFaults, insertFaults } from './register-faults.ts'
 import type { FileBatch, FileEnd, RegisterFile, RowFault } from './register-file.ts'
 import { readInThread } from './register-reader.ts'
 import { cellNamesOf, openRow } from './register-rows.ts'
@@ -43,6 +44,7 @@ export async function workOnRegisters(
 ): Promise<boolean> {
   // first, because a program may keep one import after the other waiting
   if (await eraseUnneededRows(deps, company)) return true
+  if (await eraseUnneededFaults(deps, company)) return true
   const isDone = await attemptNext(deps, company, 'read', work =>
     readAndCheck(deps, work, stopping)
   )
@@ -106,7 +108,7 @@ async function runAtOnce(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promis
 
 async function beginSegment(deps: WorkDeps, work: ImportInProgress): Promise<RegisterFile> {
   const company = toCompanyId(work.company_id)
-  await eraseFaults(deps, work)
+  await eraseFaultsOf(deps, work)
   return inCompany(deps.db, company, async tx => {
     const keys = await deps.companyKeys.read(tx)
     const source = await updateById(tx, 'data_source', work.source_id)
@@ -222,18 +224,6 @@ function asBuffer({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): Buff
   return Buffer.from(buffer, byteOffset, length)
 }
 
-async function insertFaults(tx: Tx, import_id: string, faults: readonly RowFault[]): Promise<void> {
-  if (faults.length === 0) return
-  const rows = faults.map(({ row }) => row)
-  const reasons = faults.map(each => JSON.stringify(each.reasons))
-  const sealed = faults.map(each => asBuffer(each.sealed))
-  await sql`
-    insert into register_fault (company_id, import_id, number, reasons, sealed)
-    select ${tx.companyId}::uuid, ${import_id}::uuid, number, reasons::jsonb, sealed
-      from unnest(${rows}::int[], ${reasons}::text[], ${sealed}::bytea[])
-           as fault (number, reasons, sealed)`.execute(tx)
-}
-
 interface Compared {
   number: number
   counts: { new: number; changed: number; unchanged: number; removed: number }
@@ -257,18 +247,19 @@ async function compare(deps: WorkDeps, reading: Reading): Promise<Compared> {
   const counts = { new: 0, changed: 0, unchanged: 0, removed: 0 }
   for (let slice = 0; slice < slices; slice++) {
     if (stopping()) throw new Stopped()
-    await inCompany(deps.db, company, async tx => {
+    const tags = tagsOf(slice)
+    const { found, known } = await inCompany(deps.db, company, async tx => {
       await keepLease(tx, deps, work, { step: 'comparing', progress: slice })
       await planWithIndexes(tx)
-      const tags = tagsOf(slice)
       const found = await countSlice(tx, file, current.segments, tags)
-      counts.new += found.new
-      counts.unchanged += found.unchanged
-      if (work.mode === 'replace') counts.changed += found.changed
-      else if (found.changed + found.unchanged > 0) {
-        leaves.drop(await takeOutKnown(tx, deps, { work, file, segments: current.segments, tags }))
-      }
+      const isAdded = work.mode === 'append' && found.changed + found.unchanged > 0
+      const where = { work, file, segments: current.segments, tags }
+      return { found, known: isAdded ? await takeOutKnown(tx, deps, where) : [] }
     })
+    counts.new += found.new
+    counts.unchanged += found.unchanged
+    if (work.mode === 'replace') counts.changed += found.changed
+    leaves.drop(known)
     await nextTurn()
   }
   if (work.mode === 'replace') counts.removed = current.rows - counts.changed - counts.unchanged
@@ -366,32 +357,6 @@ function existingFault(
   const shown = work.columns.map(({ index }) => cells[names.get(index) ?? ''] ?? '')
   const fault = { company_id: place.company_id, import_id: work.id, row }
   return { row, reasons: [{ code: 'exists' }], sealed: sealFaultCells(keys, fault, shown, random) }
-}
-
-async function countFaults(tx: Tx, import_id: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from register_fault
-     where company_id = ${tx.companyId} and import_id = ${import_id}`.execute(tx)
-  return rows[0]?.count ?? 0
-}
-
-const faultsAtOnce = 10_000
-
-// of an attempt that was interrupted
-async function eraseFaults(deps: WorkDeps, work: ImportInProgress): Promise<void> {
-  for (;;) {
-    const erased = await inCompany(deps.db, toCompanyId(work.company_id), async tx => {
-      await keepLease(tx, deps, work, {})
-      const { numAffectedRows = 0n } = await sql`
-        delete from register_fault where company_id = ${work.company_id} and import_id = ${work.id}
-          and number in (
-            select number from register_fault
-             where company_id = ${work.company_id} and import_id = ${work.id}
-             order by number limit ${faultsAtOnce})`.execute(tx)
-      return Number(numAffectedRows)
-    })
-    if (erased < faultsAtOnce) return
-  }
 }
 
 type Leaves = ReturnType<typeof createLeaves>

@@ -90,7 +90,7 @@ beforeEach(async () => {
         { import: { ...checked, state: 'reading' }, upload: null },
         { status: 201 }
       )
-    return Response.json({ ...checked, state: 'running' })
+    return Response.json({ ...checked, state: 'done' })
   })
   setBrowserEnvironment({
     ...environment,
