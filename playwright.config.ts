@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test'
 import { longestSpecs } from './tests/helpers/e2e/longest-specs.ts'
 import { makeScratchFolder } from './tests/helpers/scratch-folder.ts'
 
-// Two suites on one machine need ports of their own: this one and the four after it.
+// Two suites on one machine need ports of their own: this one and the two after it.
 const port = Number(process.env.E2E_PORT ?? 4391)
 const managementPort = port + 1
 /** A test that proves a host listens here while it runs. */
@@ -63,7 +63,9 @@ export default defineConfig({
     { name: 'chromium', testIgnore: longestSpecs, use: { browserName: 'chromium' } }
   ],
   webServer: {
-    command: 'node scripts/e2e-server.mjs',
+    command: process.env.E2E_STACK
+      ? 'node tests/helpers/e2e/stack.ts'
+      : 'node scripts/e2e-server.mjs',
     url: `http://127.0.0.1:${managementPort}/readyz`,
     env: {
       PORT: String(port),

@@ -12,9 +12,9 @@ const folder = '.cache/tests'
  */
 const compiled = resolve('.cache/compiled')
 
-export function runVitest(args = [], env = {}, projects = ['server', 'browser']) {
-  const chosen = projects.flatMap(project => ['--project', project])
-  return run('vitest', ['run', ...chosen, ...args], countVitest, { env })
+export function runVitest(args = [], env = {}) {
+  const projects = ['--project', 'server', '--project', 'browser']
+  return run('vitest', ['run', ...projects, ...args], countVitest, { env })
 }
 
 /** Runs the browser tests. Prints their output at once, or after the promise `printFrom`. */
