@@ -123,7 +123,9 @@ async function loadFile(path: string): Promise<BuiltFile> {
 
 /** Keeps what it has read. */
 function readFile(path: string): Promise<BuiltFile> {
-  const reading = files.get(path) ?? loadFile(path)
+  const known = files.get(path)
+  if (known) return known
+  const reading = loadFile(path)
   files.set(path, reading)
   reading.catch(() => files.delete(path))
   return reading

@@ -104,7 +104,8 @@ export function createOwnerReader(
     const answer = isKnown ? ask(host) : inTurn(() => ask(host))
     const asking = answer.finally(() => asked.delete(host))
     asked.set(host, asking)
-    waitUntil?.(asking.catch(() => undefined))
+    const settled = asking.catch(() => undefined) // the next visitor asks again
+    waitUntil?.(settled)
     return asking
   }
 
@@ -113,10 +114,8 @@ export function createOwnerReader(
     const age = found ? now() - found.at : Number.POSITIVE_INFINITY
     if (found && age < freshMs) return found.owner
     const asking = askOnce(host)
-    if (found && age < staleMs) {
-      asking.catch(() => undefined) // the next visitor asks again
-      return found.owner
-    }
+    // nothing is attached to it: on an edge runtime, this request may end before that of another
+    if (found && age < staleMs) return found.owner
     try {
       return await asking
     } catch (cause) {

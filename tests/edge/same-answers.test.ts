@@ -242,6 +242,7 @@ test('a visitor who leaves takes nothing from those who wait for the same', asyn
     }
     expect(await statusOf(edge, 'http://localhost/en/docs')).toBe(200)
   }
+  expect(edge.log()).not.toContain('different request context')
 })
 
 test('a wrong secret gets no company’s page, and none that of the host that is asked for', async () => {
