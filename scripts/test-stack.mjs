@@ -1,5 +1,5 @@
-// Runs the journeys of people in the browser on several processes behind nginx: `npm run test:apart`.
-// Takes the name of the stack, and the names of other test files.
+// Runs the journeys of people in the browser on several processes behind nginx: `npm run test:apart`,
+// `npm run test:edge`. Takes the name of the stack, and the names of other test files.
 import { runPlaywright, summaryOf } from './results.mjs'
 
 const [stack, ...files] = process.argv.slice(2)
