@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import node from '@astrojs/node'
 import react from '@astrojs/react'
@@ -72,7 +72,7 @@ function fewerPasswords() {
 }
 
 /**
- * Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes,
+ * Writes `dist/build.json` for server/site/astro-build.ts: the id and time of this build, its page routes,
  * its words, and its scripts.
  */
 function buildRecord() {
@@ -136,15 +136,26 @@ function sourceOf(id) {
   return id.replaceAll('\\', '/').replace(/^.*\/src\//, '')
 }
 
-/** The same sources give the same id, so that replicas of one release agree. */
+/**
+ * The same sources give the same id, so that replicas of one release agree, and the edge with Node:
+ * its server modules differ, and it adds two files for its provider.
+ */
 async function fingerprint(dist) {
   const hash = createHash('sha256')
-  for (const folder of ['client', 'server']) {
-    const files = await readdir(`${dist}/${folder}`, { recursive: true, withFileTypes: true })
-    const paths = files.filter(file => file.isFile()).map(file => `${file.parentPath}/${file.name}`)
-    for (const path of paths.sort()) {
-      hash.update(path.slice(dist.length)).update(await readFile(path))
+  const isOwn = path => /^(?:server\/|_headers$|\.assetsignore$)/.test(path)
+  for (const folder of [fileURLToPath(new URL('src', import.meta.url)), `${dist}client`]) {
+    for (const path of (await filesIn(folder)).filter(path => !isOwn(path))) {
+      hash.update(path).update(await readFile(`${folder}/${path}`))
     }
   }
   return hash.digest('base64url').slice(0, 16)
+}
+
+/** Returns the paths below a folder, in order. */
+export async function filesIn(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter(entry => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll('\\', '/'))
+    .sort()
 }

@@ -63,7 +63,9 @@ export default defineConfig({
     { name: 'chromium', testIgnore: longestSpecs, use: { browserName: 'chromium' } }
   ],
   webServer: {
-    command: 'node scripts/e2e-server.mjs',
+    command: process.env.E2E_STACK
+      ? 'node tests/helpers/e2e/stack.ts'
+      : 'node scripts/e2e-server.mjs',
     url: `http://127.0.0.1:${managementPort}/readyz`,
     env: {
       PORT: String(port),

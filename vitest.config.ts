@@ -56,7 +56,11 @@ export default defineConfig({
         }
       },
       { test: { ...shared, name: 'strace', include: traced } },
-      { test: { ...shared, name: 'starts', include: starts } }
+      // needs Caddy: `npm run test:caddy`
+      { test: { ...shared, name: 'caddy', include: ['tests/deploy/caddy.test.ts'] } },
+      { test: { ...shared, name: 'starts', include: starts } },
+      // needs what `npm run build:edge` installs: `npm run test:edge`
+      { test: { ...shared, name: 'edge', include: ['tests/edge/**/*.test.ts'] } }
     ]
   }
 })

@@ -73,9 +73,12 @@ async function judgeHere(options) {
 
 // one process for all, because each start costs more than the check
 async function judgeInPython(cases) {
-  const lines = cases.map(({ options: { file, receipt, ...others } }) =>
-    [file, receipt, '--json', ...Object.entries(others).flatMap(([name, it]) => [`--${name}`, it])]
-  )
+  const lines = cases.map(({ options: { file, receipt, ...others } }) => [
+    file,
+    receipt,
+    '--json',
+    ...Object.entries(others).flatMap(([name, it]) => [`--${name}`, it])
+  ])
   const docs = join(import.meta.dirname, '../docs')
   const { stdout, stderr, error } = spawnSync('python3', ['-B', '-c', caller, docs], {
     input: JSON.stringify(lines),

@@ -1,6 +1,8 @@
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { listenLocally } from '../../tests/helpers/servers/listen.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { startDepositors } from './depositors.ts'
@@ -15,6 +17,8 @@ interface CrashReport {
   cancelled: number
   first_start_ms: number
   restart_ms: { least: number; median: number; most: number }
+  /** The longest time without a document that was acknowledged. */
+  longest_pause_ms: number
   figures: Record<string, number>
   /** Errors after which depositors tried again. */
   codes: Record<string, number>
@@ -31,17 +35,29 @@ export async function killDuringDeposits(options: {
   seed: number
   kills: number
   depositors?: number
+  /** Of the API on one database, behind one address. Above 1, the database is not killed. */
+  processes?: number
   /** Undefined on machines with other work, where a restart may take any time. */
   maxRestartMs?: number
   onKill?: (text: string) => void
 }): Promise<CrashReport> {
-  const { seed, kills, depositors = 16, onKill = () => undefined } = options
+  const { seed, kills, depositors = 16, processes = 1, onKill = () => undefined } = options
   const { maxRestartMs = Number.POSITIVE_INFINITY } = options
   const random = createRandom(seed)
-  await using service = await makeServiceProcess()
+  const role = processes > 1 ? { ROLE: 'api' } : {}
+  await using service = await makeServiceProcess(role)
   const firstStart = await service.start()
+  await using further = new AsyncDisposableStack()
+  const services = [service]
+  for (let number = 1; number < processes; number++) {
+    const settings = { ...role, DATA_DIR: service.dataDir }
+    const other = further.use(await makeServiceProcess(settings))
+    await other.start()
+    services.push(other)
+  }
+  await using address = await startBalancer(services.map(({ port }) => port))
   const crowd = await startDepositors({
-    port: service.port,
+    port: address.port,
     // the second company has limits, so the audit can check what its deposits were charged
     hosts: Array.from({ length: depositors }, (_, n) =>
       n % 4 === 3 ? 'demo.localhost' : 'localhost'
@@ -51,13 +67,19 @@ export async function killDuringDeposits(options: {
   })
 
   const ended = (end: string) => crowd.remembered.filter(each => each.end === end).length
-  const { faults, restarts, databaseKills } = await killAtRandom(service, {
+  const pauses = watchPauses(() => ended('acknowledged'))
+  const { faults, restarts, databaseKills } = await killAtRandom(services, {
     random,
     kills,
     onKill,
     countDone: () => ended('acknowledged')
   })
+  const longestPause = pauses.end()
   await crowd.finish()
+  for (const other of services.slice(1)) {
+    const exit = await other.stop()
+    if (exit !== 0) faults.push(`the graceful stop of another process ended with ${exit}`)
+  }
   const { figures, faults: found } = await checkConsistency(service, crowd.remembered)
   faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
   const slow = restarts.filter(ms => ms > maxRestartMs)
@@ -82,9 +104,10 @@ export async function killDuringDeposits(options: {
     cancelled: ended('cancelled'),
     first_start_ms: Math.round(firstStart),
     restart_ms: spread(restarts),
+    longest_pause_ms: longestPause,
     figures,
     codes: crowd.codes,
-    logged: errorsOf(service.log()),
+    logged: errorsOf(services.map(each => each.log()).join('\n')),
     exit,
     faults
   }
@@ -95,7 +118,7 @@ export async function killDuringDeposits(options: {
  * machine might do nothing between two kills.
  */
 export async function killAtRandom(
-  service: ServiceProcess,
+  services: readonly ServiceProcess[],
   options: {
     random: Random
     kills: number
@@ -110,8 +133,9 @@ export async function killAtRandom(
   for (let kill = 1; kill <= kills; kill++) {
     if (countDone) await waitForGrowth(countDone)
     await sleep(random.integer(50, 1500))
+    const service = random.pick(services)
     // every second kill, of which the last is one
-    const both = (kills - kill) % 2 === 0
+    const both = services.length === 1 && (kills - kill) % 2 === 0
     const databaseFirst = random.chance(0.5)
     if (both && databaseFirst) await service.killDatabase()
     const end = await service.kill()
@@ -124,6 +148,60 @@ export async function killAtRandom(
     onKill(`kill ${kill} of ${kills}: ${what}, ready after ${Math.round(ms)} ms`)
   }
   return { faults, restarts, databaseKills }
+}
+
+// passes each connection on to a port that takes it
+async function startBalancer(ports: readonly number[]) {
+  const clients = new Set<Socket>()
+  let next = 0
+  const server = createServer(client => {
+    clients.add(client)
+    client.on('error', () => undefined)
+    client.once('close', () => clients.delete(client))
+    tryPort(client, ports.length)
+  })
+
+  function tryPort(client: Socket, left: number): void {
+    if (left === 0) return void client.destroy()
+    const port = ports[next++ % ports.length] ?? 0
+    let isTaken = false
+    const upstream = connect(port, '127.0.0.1', () => {
+      isTaken = true
+      client.pipe(upstream).pipe(client)
+    })
+    upstream.on('error', () => {
+      if (isTaken) client.destroy()
+      else tryPort(client, left - 1)
+    })
+    client.once('close', () => upstream.destroy())
+  }
+
+  return {
+    port: await listenLocally(server),
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
+
+function watchPauses(count: () => number): { end(): number } {
+  let [seen, since, longest] = [count(), performance.now(), 0]
+  const look = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - since)
+    if (count() === seen) return
+    seen = count()
+    since = now
+  }
+  const timer = setInterval(look, 50)
+  return {
+    end() {
+      clearInterval(timer)
+      look()
+      return Math.round(longest)
+    }
+  }
 }
 
 // at most one minute

@@ -47,7 +47,7 @@ export async function testHeldDeposits(options: {
   }
   const stuck = begun.map(({ document }) => document)
 
-  const { faults } = await killAtRandom(service, { random, kills, onKill })
+  const { faults } = await killAtRandom([service], { random, kills, onKill })
   await crowd.finish()
   const waited = await untilHeld(service)
   if (waited.held !== stuckCount) faults.push(`${waited.held} of ${stuckCount} deposits are held`)

@@ -31,6 +31,8 @@ const scenarios: Record<string, Scenario> = {
   'B-06': runTests(['tests/api/refusals.test.ts']),
   'C-01': ({ seed, scale }) =>
     killDuringDeposits({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
+  'C-01 processes': ({ seed, scale }) =>
+    killDuringDeposits({ seed, kills: countOf(20, scale), processes: 3, onKill: say }),
   'C-01 held': ({ seed, scale }) =>
     testHeldDeposits({ seed, kills: countOf(40, scale), onKill: say }),
   'C-01 imports': async ({ seed, scale }) => {

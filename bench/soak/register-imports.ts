@@ -124,17 +124,27 @@ export async function killDuringRegisterImports(
   async function killedWhilePut(file: Buffer): Promise<string> {
     const key = randomUUID()
     await killWhile(other, 'the body arrived', () =>
-      put(other, file, key, { run: 'true' }, () => kill(other))
+      put(other, file, key, { run: 'true' }, async () => {
+        await untilBegun()
+        await kill(other)
+      })
     )
-    const [begun] = await one.query<{ id: string }>(
-      `select id from register_import where source_id = $1 and state = 'uploading'`,
-      [source]
-    )
-    if (!begun) faults.push('the call that broke off left no import')
     // or it would be answered that the call still runs
     await one.query(`update upload set active_at = active_at - interval '5 minutes'
       where purpose = 'register' and state = 'uploading'`)
     return idOf(await put(one, file, key, { run: 'true' }))
+  }
+
+  // half of the body may wait in front of a busy process
+  async function untilBegun(): Promise<void> {
+    for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(5)) {
+      const [begun] = await one.query<{ id: string }>(
+        `select id from register_import where source_id = $1 and state = 'uploading'`,
+        [source]
+      )
+      if (begun) return
+    }
+    faults.push('a call whose body arrived began no import')
   }
 
   async function killedWhileFetching(file: Buffer): Promise<string> {

@@ -16,9 +16,11 @@ let others: ServiceProcess[]
 let web: ServiceProcess
 let stranger: ServiceProcess
 beforeAll(async () => {
-  api = await makeServiceProcess({ ROLE: 'api', SITE_SECRET: secret, DEMO: 'false' })
+  // of a day, so that a slow machine does not reach the next period
+  const common = { ROLE: 'api', SITE_SECRET: secret, LIMIT_VERIFY_PER_ADDRESS_DAY: '60' }
+  api = await makeServiceProcess({ ...common, DEMO: 'false' })
   await api.start()
-  const other = { ROLE: 'api', SITE_SECRET: secret, DATA_DIR: api.dataDir, POOL_SIZE: '8' }
+  const other = { ...common, DATA_DIR: api.dataDir, POOL_SIZE: '8' }
   others = [
     await makeServiceProcess(other),
     await makeServiceProcess({ ...other, MANAGEMENT_HOST: '127.0.0.2' })
@@ -107,6 +109,33 @@ test('a look, a host and a suspension show in every process within two seconds',
   await everywhere(async read => expect(await read()).toContain('Branch'), host)
   await ada.call(suspendCompany, { id, reason: 'left' })
   await everywhere(async read => expect(await read()).toMatch(/"paused"|data-paused/), host)
+})
+
+test('as many calls use the database at once as POOL_SIZE says', async () => {
+  const most = async (at: ServiceProcess) => {
+    let isLocked = true
+    const locked = api
+      .query('begin; lock table rate_count in exclusive mode; select pg_sleep(2.5); commit')
+      .finally(() => {
+        isLocked = false
+      })
+    const held = `select 1 from pg_locks where mode = 'ExclusiveLock' and relation = 'rate_count'::regclass`
+    await retryFor(1, async () => expect(await api.query(held)).toHaveLength(1))
+    const challenge = 'http://api.localhost/user/login/challenge?email=ada@example.com'
+    const calls = Array.from({ length: 40 }, () => fetchAt(at.port)(challenge))
+    let waiting = 0
+    while (isLocked) {
+      const rows = await api.query<{ pid: number }>(
+        `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%count_rates%'`
+      )
+      waiting = Math.max(waiting, rows.length)
+    }
+    await Promise.all([locked, ...calls])
+    return waiting
+  }
+  const [small] = others
+  if (!small) throw new Error('there is one process')
+  expect([await most(small), await most(api)]).toEqual([8, 16])
 })
 
 // B-11

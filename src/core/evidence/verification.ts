@@ -199,7 +199,14 @@ function stepsOf({ opened, place, isSigned, issuer, match, isExpired }: Findings
   }
 }
 
-function factsOf({ opened, place, issuer, match, isDeclared, isExpired }: Findings): VerificationFacts {
+function factsOf({
+  opened,
+  place,
+  issuer,
+  match,
+  isDeclared,
+  isExpired
+}: Findings): VerificationFacts {
   const fields = opened?.fields ?? noFields
   const time = fields.get('time')
   return {

@@ -1,5 +1,13 @@
 export const apiCsp = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
+export const commonApiHeaders = {
+  'content-security-policy': apiCsp,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-site',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store'
+}
+
 /** Two years. Without `includeSubDomains`, because other subdomains belong to the customer. */
 export const hstsHeader = 'max-age=63072000'
 

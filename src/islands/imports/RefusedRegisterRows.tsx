@@ -98,8 +98,12 @@ function Row({ row: { row, reasons, cells } }: { row: RefusedRow }) {
         <ul>
           {reasons.map(({ code, header }) => (
             <li key={`${code} ${header}`}>
-              {header && `${header}: `}
-              {t(`registerImports.reasons.${code}`)}
+              {header
+                ? t('registerImports.refused.ofColumn', {
+                    header,
+                    reason: t(`registerImports.reasons.${code}`)
+                  })
+                : t(`registerImports.reasons.${code}`)}
             </li>
           ))}
         </ul>

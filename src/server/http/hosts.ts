@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { HostName } from '../../contract/domains.ts'
+import { hostRefusal, type RefusalStatus, readHost } from '../../site/hosts.ts'
 import {
   type AddressRange,
   isInAddressRanges,
@@ -22,7 +22,7 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
   if (said === undefined || !url?.startsWith('/')) return undefined
   if (!hostsByHeader.has(said)) {
     if (hostsByHeader.size >= maxHeaders) hostsByHeader.clear()
-    hostsByHeader.set(said, hostIn(said))
+    hostsByHeader.set(said, readHost(said))
   }
   return hostsByHeader.get(said)
 }
@@ -36,38 +36,15 @@ export function hasUnambiguousPath(target: string): boolean {
 const hostsByHeader = new Map<string, string | undefined>()
 const maxHeaders = 1000
 
-function hostIn(header: string): string | undefined {
-  const match = /^([a-z0-9.-]{1,253}?)\.?(?::(\d{1,5}))?$/.exec(header.toLowerCase())
-  const [, host, port = '0'] = match ?? []
-  if (Number(port) > 65_535 || !HostName.safeParse(host).success) return undefined
-  return host
-}
-
-// names no host
-const misdirectedAdvice = `
-Nothing is served at this address. Whoever runs this service sees the addresses that are served with
-  npm run vidimus -- hosts
-
-Rien n’est servi à cette adresse. La personne qui exploite ce service voit les adresses servies avec
-  npm run vidimus -- hosts
-`
-
 /** Does not reveal which hosts exist. */
 export function sendHostError(
   response: ServerResponse,
-  status: 400 | 421 | 503,
+  status: RefusalStatus,
   headers: Record<string, string> = {}
 ): void {
-  const words = { 400: 'Bad Request', 421: 'Misdirected Request', 503: 'Service Unavailable' }
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'text/plain; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    connection: 'close'
-  })
-  const advice = status === 421 ? misdirectedAdvice : ''
-  response.end(`${words[status]}\n${advice}`)
+  const refusal = hostRefusal(status)
+  response.writeHead(status, { ...refusal.headers, ...headers, connection: 'close' })
+  response.end(refusal.body)
 }
 
 export type ClientAddressReader = (request: IncomingMessage) => string

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/contract/kit/errors.ts'
-import { commonApiHeaders } from '../../../src/server/api/kit/responses.ts'
+import { commonApiHeaders } from '../../../src/core/http-headers/csp.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
 let app: TestApp

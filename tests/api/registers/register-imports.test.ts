@@ -17,6 +17,7 @@ import {
   runRegisterImport,
   undoRegisterImport
 } from '../../../src/contract/register-imports.ts'
+import { appendLeaf, emptyTree, rootOf } from '../../../src/core/evidence/merkle-tree.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
 import {
   countRegisterRows,
@@ -34,6 +35,22 @@ const stage = await makeRegisterStage()
 const { app, ada, makeSource, begin, check, settled, run, undo } = stage
 const { rowsOf, storedRows, staged, passHours } = stage
 afterAll(() => stage[Symbol.asyncDispose]())
+
+/** As the tree of the log has it, which computes it in another way. */
+async function expectRootsOfRows(source: string): Promise<void> {
+  const { rows: segments } = await app.owner.query(
+    `select rows, root, array(
+       select row_hash from register_row r where r.company_id = s.company_id
+         and r.source_id = s.source_id and r.segment = s.number order by r.number) as hashes
+     from register_segment s where source_id = $1 and not erased`,
+    [source]
+  )
+  expect(segments.length).toBeGreaterThan(0)
+  for (const { rows, root, hashes } of segments) {
+    const tree = hashes.reduce(appendLeaf, emptyTree)
+    expect([tree.size, Buffer.from(rootOf(tree))]).toEqual([rows, root])
+  }
+}
 
 const header = 'number,name,born,degree\n'
 const first = `${header}D-1,Vale,2001-02-03,Physics\nD-7,Noor,2000-01-01,Law\n`
@@ -85,6 +102,7 @@ test('a file is checked, run, changed, and each step can be undone', async () =>
   expect(await rowsOf(source)).toEqual(['D-1 Chemistry', 'D-9 Art'])
   const { current } = await ada.call(getDataSource, { id: source })
   expect(current).toMatchObject({ number: 6, mode: 'undo', rows: 2, removed: 1 })
+  await expectRootsOfRows(source)
 })
 
 test('a file that changes nothing makes no version, and its rows are erased', async () => {
@@ -337,6 +355,7 @@ test('a part of the comparison that is repeated counts once', async () => {
   const { rows } = await app.owner.query('select last_value::int as tries from vain')
   expect(rows[0].tries).toBeGreaterThan(1)
   expect(counts).toEqual({ new: 200, changed: 0, unchanged: 2, removed: 0, refused: 0 })
+  await expectRootsOfRows(source)
 })
 
 test('rows are not erased while an undo goes back to them', async () => {

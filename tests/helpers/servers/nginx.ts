@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { CachingProxy } from './shared-cache.ts'
 
 /** Path of nginx. Debian installs it in a folder that is not on everybody's PATH. */
@@ -66,6 +65,23 @@ export function startHttp2Nginx(port: number, target: number): Promise<CachingPr
   })
 }
 
+/**
+ * Starts nginx with the configuration of the documentation, before processes of the site and of the
+ * API on these ports.
+ */
+export function startSiteNginx(
+  port: number,
+  { sites, apis }: { sites: number[]; apis: number[] }
+): Promise<CachingProxy> {
+  const servers = (ports: number[]) => ports.map(each => `server 127.0.0.1:${each};`).join(' ')
+  const written = readFileSync(join(import.meta.dirname, '../../../docs/deploy/nginx.conf'), 'utf8')
+  const config = written
+    .replace('server 127.0.0.1:4321;', servers(sites))
+    .replace('server 127.0.0.1:4331;', servers(apis))
+    .replaceAll('listen 80', `listen 127.0.0.1:${port}`)
+  return runNginx(port, () => config)
+}
+
 async function runNginx(
   port: number,
   servers: (folder: string, port: number) => string
@@ -87,27 +103,30 @@ async function runNginx(
      }`
   )
   const child = spawn(binary, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')])
+  const kill = () => child.kill('SIGTERM')
+  process.once('exit', kill)
   const ended = new Promise(resolve => child.once('exit', resolve))
   while (!(await isOpen(port))) {
     if (child.exitCode !== null) throw new Error('nginx ended')
-    await sleep(20)
   }
   return {
     port,
     async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
+      process.off('exit', kill)
+      kill()
       await ended
       rmSync(folder, { recursive: true, force: true })
     }
   }
 }
 
-function isOpen(port: number): Promise<boolean> {
+/** Whether something listens on a port of this machine. A `no` takes a moment. */
+export function isOpen(port: number): Promise<boolean> {
   return new Promise(resolve => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.destroy()
       resolve(true)
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', () => setTimeout(() => resolve(false), 20))
   })
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toProblem } from '../../../contract/kit/problems.ts'
-import { apiCsp, hstsHeader } from '../../../core/http-headers/csp.ts'
+import { commonApiHeaders, hstsHeader } from '../../../core/http-headers/csp.ts'
 import { webOriginOf } from '../../domain/companies/served-hosts.ts'
 import { isTemporaryDatabaseError } from '../../domain/database-errors.ts'
 import type { Deps } from '../../domain/deps.ts'
@@ -14,14 +14,6 @@ export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, stri
   return scheme === 'https'
     ? { ...commonApiHeaders, 'strict-transport-security': hstsHeader }
     : commonApiHeaders
-}
-
-export const commonApiHeaders = {
-  'content-security-policy': apiCsp,
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'same-site',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store'
 }
 
 /**

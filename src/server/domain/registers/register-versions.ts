@@ -93,7 +93,11 @@ export async function runImport(
       mode: found.mode,
       ...(isUnchanged ? {} : { number }),
       // an import of people has other words for its counts
-      ...Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${name}_rows`, count]))
+      ...Object.fromEntries(
+        Object.entries(counts)
+          .filter(([, count]) => count > 0)
+          .map(([name, count]) => [`${name}_rows`, count])
+      )
     }
   })
   // the rows of a file that changes nothing are erased
