@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { UnusableInput, verifyFile } from '../bin/verify-command.ts'
-import { brokenCases, goodCases } from '../tests/helpers/verifier-cases.ts'
+import { brokenCases, goodCases } from '../tests/helpers/evidence/verifier-cases.ts'
 
 const seed = Number(process.argv[2] ?? 1)
 const [good, broken] = [goodCases(seed), brokenCases(seed)]

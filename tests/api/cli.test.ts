@@ -7,7 +7,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
 import { socketConnectionConfig, startPostgres } from '../../src/server/db/postgres.ts'
 import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmaster.ts'
-import { exampleFile, exampleLog, makeKey, openingsOf, receiptOf } from '../helpers/evidence-log.ts'
+import {
+  exampleFile,
+  exampleLog,
+  makeKey,
+  openingsOf,
+  receiptOf
+} from '../helpers/evidence/evidence-log.ts'
 
 /**
  * Timeout of a test in milliseconds. Starting the database or a process takes seconds on a busy

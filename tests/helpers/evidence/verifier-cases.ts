@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519.js'
+import { createRandom, type Random } from '../random.ts'
 import {
   bodyOf,
   depositLeaf,
@@ -17,7 +18,6 @@ import {
   type TestLog,
   type TestReceipt
 } from './evidence-log.ts'
-import { createRandom, type Random } from './random.ts'
 
 /** A file with a receipt, what the reader trusts, and what a verifier has to answer. */
 export interface VerifierCase {
