@@ -5,6 +5,7 @@ import { measure as bounds } from './bounds.ts'
 import { canPinToCores, onClientCore } from './cores.ts'
 import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
+import { measure as edge } from './edge.ts'
 import { measure as fairness } from './fairness.ts'
 import { measure as firstUse } from './first-use.ts'
 import { measure as hashing } from './hashing.ts'
@@ -22,7 +23,7 @@ import { measure as verifications } from './verifications.ts'
 
 // `npm run bench -- --only pages --runs 3` repeats one benchmark three times. With `--quick`, the
 // loads are small, and the figures mean little. Exits with 1 if a target is missed. Those of `onlyByName`
-// take long and run only if they are named.
+// take long or need another build, and run only if they are named.
 const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> = {
   hashing,
   start: onClientCore(start),
@@ -39,10 +40,11 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   'first-use': firstUse,
   desk,
   pictures,
+  edge,
   registers: onClientCore(registers),
   'register-look-ups': onClientCore(registerLookUps)
 }
-const onlyByName = ['registers', 'register-look-ups']
+const onlyByName = ['edge', 'registers', 'register-look-ups']
 
 const { values } = parseArgs({
   options: {
