@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { FileBatch, FileEnd, RegisterFile } from './register-file.ts'
 import type { FileWorkerData, FileWorkerMessage } from './register-file-worker.ts'
 
-const heapMegabytes = 256
+const heapMegabytes = 128
 
 /**
  * Reads the file in a thread of its own, so that other calls do not wait. The thread ends when the
