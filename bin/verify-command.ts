@@ -128,7 +128,7 @@ function factsOf({ outcome, steps, facts, record, fields, unknownFields }: Verif
 function describe(verification: Verification, hasKeys: boolean): string {
   const { steps, outcome } = verification
   const marks = { passed: 'yes', failed: 'NO', unknown: '-' }
-  const isHeld = outcome.verdict === 'authentic' || outcome.verdict === 'matches'
+  const isHeld = ['authentic', 'matches', 'expired'].includes(outcome.verdict)
   return [
     sentenceOf(verification),
     '',
@@ -167,8 +167,12 @@ function sentenceOf({ outcome, facts, record, fields }: Verification): string {
     }
     case 'differs':
       return 'Different: this is not the file in the receipt. It was changed, or it is another file.'
-    case 'expired':
-      return `Expired: ${origin} recorded this exact file, but it expired on ${formatTime(fields.get('expires') ?? '')}.`
+    case 'expired': {
+      const end = formatTime(fields.get('expires') ?? '')
+      return facts.issuer === 'pinned'
+        ? `Expired: ${origin} recorded this exact file, but it expired on ${end}.`
+        : `Expired: this receipt names ${origin}, and its record expired on ${end}. Nobody whose key you gave has signed it.`
+    }
     case 'receipt_broken':
       return `Broken proof: do not rely on this receipt. It was altered or did not come from the log that it names (${outcome.reason}).`
     case 'log_broken':

@@ -62,9 +62,12 @@ const site = createSite({
 
 export default {
   fetch(request: Request): Promise<Response> {
-    const answering = answer(request)
+    const answering = answer(request).catch((error: unknown) => {
+      log('error', { host: request.headers.get('host'), err: error }, 'request failed')
+      return refuse(503)
+    })
     // others may wait for what this request has begun, even if its visitor leaves
-    waitUntil(answering.catch(() => undefined))
+    waitUntil(answering)
     return answering
   }
 }

@@ -1,6 +1,6 @@
 // Runs the published vectors of Merkle proofs: npm run test:vectors -- <folder>
 // The folder is `testdata` of https://github.com/transparency-dev/merkle, or has a copy as one file.
-import { isJudgedRight, readMerkleVectors } from '../tests/helpers/merkle-vectors.ts'
+import { isJudgedRight, readMerkleVectors } from '../tests/helpers/evidence/merkle-vectors.ts'
 
 const folder = process.argv[2] ?? process.env.MERKLE_VECTORS
 if (!folder) {

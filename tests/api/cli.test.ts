@@ -7,7 +7,14 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
 import { socketConnectionConfig, startPostgres } from '../../src/server/db/postgres.ts'
 import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmaster.ts'
-import { exampleFile, exampleLog, makeKey, openingsOf, receiptOf } from '../helpers/evidence-log.ts'
+import {
+  depositLeaf,
+  exampleFile,
+  exampleLog,
+  makeKey,
+  openingsOf,
+  receiptOf
+} from '../helpers/evidence/evidence-log.ts'
 
 /**
  * Timeout of a test in milliseconds. Starting the database or a process takes seconds on a busy
@@ -103,6 +110,11 @@ test('verify judges a file without service, database or settings', async () => {
   const receipt = receiptOf(log, openingsOf(['expires', 'orig', 'stored', 'time']))
   const altered = { ...receipt, open: openingsOf(['orig'], { orig: 'sha256:0' }) }
   const newer = { ...receipt, format: 'vidimus/receipt@v2' }
+  const past = { expires: '2020-01-01T00:00:00Z' }
+  const ended = receiptOf(
+    exampleLog({ deposit: depositLeaf(past) }),
+    openingsOf(['expires', 'orig', 'stored'], past)
+  )
   const policy = `log ${log.key.vkey}\nquorum none\n`
   const witness = makeKey('w.example', 4, 4).vkey
   const files = {
@@ -111,6 +123,7 @@ test('verify judges a file without service, database or settings', async () => {
     receipt: JSON.stringify(receipt),
     altered: JSON.stringify(altered),
     newer: JSON.stringify(newer),
+    ended: JSON.stringify(ended),
     endless: ' '.repeat(3_000_000),
     policy,
     quorum: `${policy.replace('quorum none', `witness W ${witness}\nquorum W`)}`
@@ -142,6 +155,14 @@ test('verify judges a file without service, database or settings', async () => {
   const wrongKey = await judge('file', 'receipt', '--key', theirs)
   expect(wrongKey.status).toBe(13)
   expect(wrongKey.out).toContain('No key that you gave has signed this.')
+
+  // anybody can make a receipt that names a log, with a key of their own
+  const expired = await judge('file', 'ended')
+  expect(expired.status).toBe(20)
+  expect(expired.out).toContain('Nobody whose key you gave has signed it.')
+  expect(expired.out).not.toContain('recorded this exact file')
+  const known = await judge('file', 'ended', '--key', log.key.vkey)
+  expect(known.out).toContain('verify.acme.example/log recorded this exact file, but it expired')
 
   const different = await judge('other', 'receipt', '--json')
   expect(different.status).toBe(40)

@@ -292,6 +292,7 @@ test('while the API is away, known pages are served, others say so, and nothing 
       const page = await fetchAt(at.port)(`http://other${second}.localhost/fr`)
       lost.add(`${page.status} ${page.headers.get('cache-control')}`)
       expect(await page.text()).toContain('Erreur interne')
+      expect(await statusOf(at, `http://other${second}.localhost/robots.txt`)).toBe(503)
     }
     expect(await statusOf(edge, 'http://api.localhost/localhost')).toBe(503)
     await sleep(500)

@@ -1,5 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToNumberLE } from '@noble/curves/utils.js'
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, fromBase64, toHex, toUtf8 } from '../bytes.ts'
 
 /** A text with signatures, as in C2SP signed-note. */
@@ -95,7 +96,18 @@ function parseSignature(line: string): NoteSignature {
 function isSignedBy({ type, publicKey }: VerifierKey, signature: Bytes, message: Bytes): boolean {
   if (type !== ed25519Type || signature.length !== 64) return false
   // noble's default, ZIP 215, accepts signatures that RFC 8032 does not
-  return ed25519.verify(signature, message, publicKey, { zip215: false })
+  const isValid = ed25519.verify(signature, message, publicKey, { zip215: false })
+  return isValid && holdsWithoutCofactor(signature, publicKey, message)
+}
+
+// noble checks 8SB = 8R + 8kA, and OpenSSL and Go check SB = R + kA: RFC 8032 permits both, so the
+// holder of a key could make signatures on which verifiers disagree
+function holdsWithoutCofactor(signature: Bytes, publicKey: Bytes, message: Bytes): boolean {
+  const { Point } = ed25519
+  const [r, s] = [signature.slice(0, 32), signature.slice(32)]
+  const k = Point.Fn.create(bytesToNumberLE(sha512(concatBytes(r, publicKey, message))))
+  const kA = Point.fromBytes(publicKey).multiplyUnsafe(k)
+  return Point.BASE.multiplyUnsafe(bytesToNumberLE(s)).subtract(kA).equals(Point.fromBytes(r))
 }
 
 function keyIdOf(name: string, typeAndKey: Bytes): string {

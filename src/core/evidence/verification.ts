@@ -90,6 +90,7 @@ interface Findings {
   isSigned: boolean
   issuer: Issuer | MembershipFailure | undefined
   match: VerificationFacts['match']
+  isDeclared: boolean
   isExpired: boolean
 }
 
@@ -118,7 +119,8 @@ export function verify(input: VerificationInput, trust: Trust, now: Date): Verif
   const issuer = isSigned ? findIssuer(receipt, place.checkpoint, pinned) : undefined
   const match = matchOf(input.digest, fields)
   const isExpired = hasExpired(fields, now)
-  const findings = { opened, place, isSigned, issuer, match, isExpired }
+  const isDeclared = match === 'original' && isUnlikeStored(input.digest, fields)
+  const findings = { opened, place, isSigned, issuer, match, isDeclared, isExpired }
   return {
     outcome: outcomeOf(findings, input.digest !== undefined),
     steps: stepsOf(findings),
@@ -197,12 +199,19 @@ function stepsOf({ opened, place, isSigned, issuer, match, isExpired }: Findings
   }
 }
 
-function factsOf({ opened, place, issuer, match, isExpired }: Findings): VerificationFacts {
+function factsOf({
+  opened,
+  place,
+  issuer,
+  match,
+  isDeclared,
+  isExpired
+}: Findings): VerificationFacts {
   const fields = opened?.fields ?? noFields
   const time = fields.get('time')
   return {
     match,
-    original_declared: match === 'original' && isDeclared(fields),
+    original_declared: isDeclared,
     issuer: typeof issuer === 'object' && issuer.isPinned ? 'pinned' : 'unknown',
     inclusion: place ? 'proven' : 'broken',
     consistency: issuer === 'log_broken' ? 'broken' : 'first_visit',
@@ -251,11 +260,9 @@ function matchOf(digest: string | undefined, fields: Fields): VerificationFacts[
   return areAllKnown || isOnlyOne ? 'differs' : 'none'
 }
 
-function isDeclared(fields: Fields): boolean {
-  const [orig, stored, transform = ''] = ['orig', 'stored', 'transform'].map(name =>
-    fields.get(name)
-  )
-  return transform !== '' || (stored !== undefined && stored !== orig)
+function isUnlikeStored(digest: string | undefined, fields: Fields): boolean {
+  const [stored = digest, transform = ''] = ['stored', 'transform'].map(name => fields.get(name))
+  return transform !== '' || stored !== digest
 }
 
 function hasExpired(fields: Fields, now: Date): boolean {
@@ -269,5 +276,6 @@ const nothing: Findings = {
   isSigned: false,
   issuer: undefined,
   match: 'none',
+  isDeclared: false,
   isExpired: false
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseCheckpoint, parseLogProof } from '../../../../src/core/evidence/checkpoints.ts'
-import { exampleLog, makeKey, noteOf, proofOf } from '../../../helpers/evidence-log.ts'
+import { exampleLog, makeKey, noteOf, proofOf } from '../../../helpers/evidence/evidence-log.ts'
 
 const log = exampleLog()
 const key = makeKey(log.origin, 1)

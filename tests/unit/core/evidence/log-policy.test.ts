@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseLogPolicy } from '../../../../src/core/evidence/log-policy.ts'
-import { makeKey } from '../../../helpers/evidence-log.ts'
+import { makeKey } from '../../../helpers/evidence/evidence-log.ts'
 
 const log = makeKey('log.example/one', 1).vkey
 const next = makeKey('log.example/one', 2).vkey

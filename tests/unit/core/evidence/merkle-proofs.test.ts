@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { verifyConsistency, verifyInclusion } from '../../../../src/core/evidence/merkle-proofs.ts'
-import { sha256 } from '../../../helpers/evidence-log.ts'
-import { isJudgedRight, readMerkleVectors } from '../../../helpers/merkle-vectors.ts'
+import { sha256 } from '../../../helpers/evidence/evidence-log.ts'
+import { isJudgedRight, readMerkleVectors } from '../../../helpers/evidence/merkle-vectors.ts'
 import { isSoak } from '../../../helpers/soak.ts'
 
 const vectors = readMerkleVectors(join(import.meta.dirname, 'vectors'))

@@ -5,7 +5,7 @@ import {
   parseVerifierKey,
   shortKeyOf
 } from '../../../../src/core/evidence/signed-notes.ts'
-import { makeKey, noteOf } from '../../../helpers/evidence-log.ts'
+import { makeKey, noteOf } from '../../../helpers/evidence/evidence-log.ts'
 
 // the example of C2SP signed-note
 const published = {

@@ -22,7 +22,7 @@ import {
   receiptOf,
   type TestLog,
   type TestReceipt
-} from '../../../helpers/evidence-log.ts'
+} from '../../../helpers/evidence/evidence-log.ts'
 import { leaf as publishedLeaf } from './vectors.ts'
 
 const now = new Date('2026-11-28T12:00:00Z')

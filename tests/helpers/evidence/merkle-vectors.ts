@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verifyConsistency, verifyInclusion } from '../../src/core/evidence/merkle-proofs.ts'
+import { verifyConsistency, verifyInclusion } from '../../../src/core/evidence/merkle-proofs.ts'
 
 interface Vector {
   desc: string
