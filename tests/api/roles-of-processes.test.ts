@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createCompany, suspendCompany } from '../../src/contract/companies.ts'
 import { updateDomain } from '../../src/contract/domains.ts'
@@ -16,8 +18,13 @@ let others: ServiceProcess[]
 let web: ServiceProcess
 let stranger: ServiceProcess
 beforeAll(async () => {
-  // of a day, so that a slow machine does not reach the next period
-  const common = { ROLE: 'api', SITE_SECRET: secret, LIMIT_VERIFY_PER_ADDRESS_DAY: '60' }
+  // of a day and an hour, so that a slow machine does not reach the next period
+  const common = {
+    ROLE: 'api',
+    SITE_SECRET: secret,
+    LIMIT_VERIFY_PER_ADDRESS_DAY: '60',
+    LIMIT_MAILS_PER_ADDRESS_HOUR: '60'
+  }
   api = await makeServiceProcess({ ...common, DEMO: 'false' })
   await api.start()
   const other = { ...common, DATA_DIR: api.dataDir, POOL_SIZE: '8' }
@@ -139,7 +146,7 @@ test('as many calls use the database at once as POOL_SIZE says', async () => {
 })
 
 // B-11
-test('three processes allow no more guesses than one, also after a crash of the database', async () => {
+test('three processes allow no more guesses, look-ups and mails than one, and a crash of the database ends no limit', async () => {
   const processes = [api, ...others]
   const statuses = async (call: (at: ServiceProcess) => Promise<Response>) => {
     const calls = Array.from({ length: 30 }, () =>
@@ -155,18 +162,32 @@ test('three processes allow no more guesses than one, also after a crash of the 
   const wrongKey = { authorization: `Bearer vdm_${'A'.repeat(48)}` }
   const guess = (at: ServiceProcess) =>
     fetchAt(at.port)('http://api.localhost/user', { headers: wrongKey })
-  const lookUp = (at: ServiceProcess) =>
-    fetchAt(at.port)('http://api.localhost/verify', {
+  const post = (at: ServiceProcess, path: string, body: object) =>
+    fetchAt(at.port)(`http://api.localhost${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ items: [{ sha256: 'ab'.repeat(32) }] })
+      body: JSON.stringify(body)
     })
+  const lookUp = (at: ServiceProcess) =>
+    post(at, '/verify', { items: [{ sha256: 'ab'.repeat(32) }] })
+  const mail = (at: ServiceProcess) =>
+    post(at, '/user/reset/request', { email: `${randomUUID()}@example.com` })
   expect(await statuses(guess)).toEqual({ 401: 60, 429: 30 })
   expect(await statuses(lookUp)).toEqual({ 200: 60, 429: 30 })
+  expect(await statuses(mail)).toEqual({ 202: 60, 429: 30 })
+  // a commit that waits for the disk, and so for the counts before it
+  await api.query('update session set confirmed_until = null')
   await api.killDatabase()
   const during = await statuses(lookUp)
   expect(during).not.toHaveProperty('200')
-  await retryFor(1, async () => expect(await statuses(lookUp)).toEqual({ 429: 90 }))
+  const challenge = '/user/login/challenge?email=ada@example.com'
+  for (const at of processes) {
+    await retryFor(1, async () => expect(await statusOf(at, challenge, 'api.localhost')).toBe(200))
+  }
+  // so long a process repeats refusals from its memory
+  await sleep(1100)
+  expect(await statuses(lookUp)).toEqual({ 429: 90 })
+  expect(await statuses(mail)).toEqual({ 429: 90 })
   const counters = await api.query(
     'select octet_length(counter) as length from rate_count group by 1'
   )

@@ -57,14 +57,19 @@ export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>
 
 /**
  * Commits by itself, so a lock that it takes ends without waiting for this process. Sees what
- * `inNoCompany` sees. Is repeated after a lost connection, and may then have run twice.
+ * `inNoCompany` sees. Is repeated after a lost connection, and may then have run twice, unless
+ * `mayRunTwice` is false.
  */
 export async function inOneStatement<Row extends object>(
   db: Db,
-  { text, values }: Statement
+  { text, values }: Statement,
+  { mayRunTwice = true }: { mayRunTwice?: boolean } = {}
 ): Promise<Row[]> {
   const query = CompiledQuery.raw(text, values)
-  const { rows } = await repeatedAfterFailures(() => kyselyOf(db).executor.executeQuery<Row>(query))
+  const { rows } = await repeatedAfterFailures(onBegin => {
+    if (!mayRunTwice) onBegin()
+    return kyselyOf(db).executor.executeQuery<Row>(query)
+  })
   return rows
 }
 

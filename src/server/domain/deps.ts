@@ -98,7 +98,7 @@ export interface RateCounters {
    * Counts in the database, one after the other, and nothing after one that is beyond its limit. If
    * that one was refused within the last second, the result may hold it alone.
    */
-  add<Count extends RateCount>(counts: readonly Count[], tx?: Tx): Promise<RateSum<Count>[]>
+  add<Count extends RateCount>(counts: readonly Count[]): Promise<RateSum<Count>[]>
   /** One point of each. */
   takeBack(counters: readonly Buffer[]): Promise<void>
   /** Counts what this process has seen. */

@@ -666,6 +666,22 @@ describe('a change of e-mail', () => {
     expect(kinds).not.toContain('email_confirm')
   })
 
+  test('keeps no other mail of the company waiting for its transaction', async () => {
+    const person = await confirmed()
+    const holder = await service.owner.connect()
+    await holder.query('begin; lock table email_change in exclusive mode')
+    try {
+      const asked = ask(person, newAccount())
+      const waiting = `select 1 from pg_locks where relation = 'email_change'::regclass and not granted`
+      await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1)
+      await call(requestPasswordReset, { email: newAccount().email })
+      await holder.query('rollback')
+      await asked
+    } finally {
+      holder.release(true)
+    }
+  })
+
   test('is stopped by a new password', async () => {
     const person = await confirmed()
     const next = newAccount()

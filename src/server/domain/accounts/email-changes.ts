@@ -40,6 +40,7 @@ export async function requestEmailChange(
 ): Promise<void> {
   const { tenant, person, address, email, public_key_jwt } = input
   const { company_id, id: user_id } = person
+  await consumeMailLimits(deps, { tenant, email, address })
   await inCompanyWithPassword(deps, input, 'rekey', async (tx, checked) => {
     const { email: present, locale, challenge } = checked
     if (email === present) {
@@ -49,7 +50,6 @@ export async function requestEmailChange(
     const proof = verifyKeyProof({ tenant, email, purpose: 'email', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    await consumeMailLimits(deps, { tenant, email, address }, { tx })
     // a new request replaces an earlier one and its links
     await revokeMailedLinks(tx, user_id)
     const created_at = deps.clock()

@@ -108,12 +108,14 @@ export async function resendOwnVerifyLink(
   const { company_id, id } = person
   // a person who has confirmed the e-mail needs no mail
   if (!person.pending) return
-  await inCompany(deps.db, company_id, async tx => {
-    const signup = await selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()
-    if (!signup) return
-    await consumeMailLimits(deps, { tenant, email: signup.email, address }, { tx })
-    await queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
-  })
+  const signup = await inCompany(deps.db, company_id, tx =>
+    selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()
+  )
+  if (!signup) return
+  await consumeMailLimits(deps, { tenant, email: signup.email, address })
+  await inCompany(deps.db, company_id, tx =>
+    queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
+  )
 }
 
 interface Confirmation {

@@ -21,7 +21,7 @@ export function createRateCounters({ db, clock }: Pick<Deps, 'db' | 'clock'>): R
     })
 
   return {
-    async add(counts, tx) {
+    async add(counts) {
       const now = clock()
       const [again] = refusedAgain(counts, now)
       if (again) return [again]
@@ -32,9 +32,7 @@ export function createRateCounters({ db, clock }: Pick<Deps, 'db' | 'clock'>): R
         counts.map(({ limit }) => limit),
         counts.map(({ seconds }) => new Date(now.getTime() + seconds * 1000))
       ]
-      const rows = await (tx
-        ? tx.raw<Row>({ text: `select ${addSql}`, values })
-        : inOneStatement<Row>(db, { text: `${unflushed} select ${addSql}, unflushed`, values }))
+      const rows = await inOneStatement<Row>(db, { text: addSql, values })
       return counts.slice(0, rows.length).map((count, index) => {
         const { points, expires_at } = rowAt(rows, index)
         if (points > count.limit) ends.set(keyOf(count.counter), expires_at)
@@ -43,10 +41,9 @@ export function createRateCounters({ db, clock }: Pick<Deps, 'db' | 'clock'>): R
     },
 
     async takeBack(counters) {
-      for (const counter of counters) {
-        ends.delete(keyOf(counter))
-        await inOneStatement(db, { text: takeBackSql, values: [counter, clock()] })
-      }
+      for (const counter of counters) ends.delete(keyOf(counter))
+      const values = [counters, clock()]
+      await inOneStatement(db, { text: takeBackSql, values }, { mayRunTwice: false })
     },
 
     async addInProcess(count) {
@@ -86,12 +83,19 @@ function keyOf(counter: Buffer): string {
 const unflushed =
   "with unflushed as materialized (select set_config('synchronous_commit', 'off', true))"
 
-const addSql = `counted as points, counted_until as expires_at
-  from count_rates($1::timestamptz, $2::bytea[], $3::bigint[], $4::bigint[], $5::timestamptz[])`
+const addSql = `${unflushed}
+  select counted as points, counted_until as expires_at from unflushed,
+    count_rates($1::timestamptz, $2::bytea[], $3::bigint[], $4::bigint[], $5::timestamptz[])`
 
-const takeBackSql = `${unflushed}
-  update rate_count set points = points - 1 from unflushed
-  where counter = $1 and expires_at > $2 and points > 0`
+// locks the rows in the order in which they are counted, so that two calls do not wait for each other
+const takeBackSql = `${unflushed}, held as materialized (
+    select counter from rate_count
+    join unnest($1::bytea[]) with ordinality as given (counter, place) using (counter)
+    where expires_at > $2 and points > 0
+    order by place for update of rate_count
+  )
+  update rate_count set points = points - 1 from unflushed, held
+  where rate_count.counter = held.counter`
 
 const deleteSql = `
   delete from rate_count where counter in (

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
-import type { Tx } from '../../db/scope.ts'
 import type { Deps, RateCount, RateSum, Tenant, TrafficLimitSettings } from '../deps.ts'
 import { networksOfAddress } from '../ip-addresses.ts'
 
@@ -115,16 +114,16 @@ export function consumeRateLimit(
 }
 
 /**
- * Counts one limit after the other, up to the first that is exceeded. With `tx`, the points stay
- * counted only if it commits.
+ * Counts one limit after the other, up to the first that is exceeded. Is called outside of
+ * transactions, so that none holds the row of a company's day while others wait for it.
  */
 export async function consumeRateLimits(
   deps: RateLimitDeps,
   limits: readonly (readonly [RateLimitName, RateLimitKey])[],
-  { points = 1, tx }: { points?: number; tx?: Tx } = {}
+  { points = 1 }: { points?: number } = {}
 ): Promise<void> {
   const counts = limits.flatMap(([name, key]) => countsOf(deps, name, key, points))
-  const sums = await deps.counters.add(counts, tx)
+  const sums = await deps.counters.add(counts)
   for (const [index, sum] of sums.entries()) {
     recordStatus(sum)
     if (sum.points <= sum.count.limit) continue
@@ -132,7 +131,7 @@ export async function consumeRateLimits(
     const isFirst = before !== undefined && before.points <= before.count.points
     const { reserve } = sum.count
     if (!reserve || !isFirst) throw reachedLimit(deps, sum)
-    await consumeRateLimits(deps, [reserve], { points, ...(tx && { tx }) })
+    await consumeRateLimits(deps, [reserve], { points })
   }
 }
 
@@ -153,45 +152,53 @@ export async function consumeFloodLimit(
 export async function consumeMailLimits(
   deps: RateLimitDeps,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
-  { kind = 'other', tx }: { kind?: 'reset' | 'other'; tx?: Tx } = {}
+  { kind = 'other' }: { kind?: 'reset' | 'other' } = {}
 ): Promise<void> {
   const { company_id } = tenant
-  await consumeRateLimits(
-    deps,
-    [
-      ['mail_address', [company_id, { address }]],
-      kind === 'reset'
-        ? ['reset_email', [company_id, email, { address }]]
-        : ['mail_email', [company_id, email]],
-      ['mail_seen_day', [company_id, { address }]],
-      ['mail_company_day', [company_id]]
-    ],
-    tx && { tx }
-  )
+  await consumeRateLimits(deps, [
+    ['mail_address', [company_id, { address }]],
+    kind === 'reset'
+      ? ['reset_email', [company_id, email, { address }]]
+      : ['mail_email', [company_id, email]],
+    ['mail_seen_day', [company_id, { address }]],
+    ['mail_company_day', [company_id]]
+  ])
 }
 
 /**
  * Counts a failure of `run` toward the limits. Throws without calling it when one is reached.
- * Parallel calls are counted before they are judged.
+ * Parallel calls are counted before they are judged. If the database fails after `run`, a success
+ * stays counted.
  */
 export async function runWithFailureLimits<T>(
-  deps: RateLimitDeps,
+  deps: RateLimitDeps & Pick<Deps, 'log'>,
   limits: readonly (readonly [RateLimitName, RateLimitKey])[],
   run: () => Promise<T>,
   isFailure: (error: unknown) => boolean = () => true
 ): Promise<T> {
   await consumeRateLimits(deps, limits)
-  const takeBack = () =>
-    deps.counters.takeBack(
-      limits.flatMap(([name, key]) => countsOf(deps, name, key, 1)).map(({ counter }) => counter)
-    )
+  let hasFailed = false
   try {
-    const result = await run()
-    await takeBack()
-    return result
+    return await run()
   } catch (error) {
-    if (!isFailure(error)) await takeBack()
+    hasFailed = isFailure(error)
     throw error
+  } finally {
+    if (!hasFailed) await takeBack(deps, limits)
+  }
+}
+
+// throws nothing, because what ran before cannot be repeated
+async function takeBack(
+  deps: RateLimitDeps & Pick<Deps, 'log'>,
+  limits: readonly (readonly [RateLimitName, RateLimitKey])[]
+): Promise<void> {
+  const counts = limits.flatMap(([name, key]) => countsOf(deps, name, key, 1))
+  try {
+    await deps.counters.takeBack(counts.map(({ counter }) => counter))
+  } catch (error) {
+    const names = limits.map(([name]) => name)
+    deps.log.warn({ limits: names, err: error }, 'a call without a failure stays counted as one')
   }
 }
 
