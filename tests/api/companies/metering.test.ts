@@ -128,7 +128,7 @@ describe('one act', () => {
       await using _app = app
       const [ada] = people
       const total = { requests: 0, bytes: 0, failed: 0 }
-      for (let step = 0; step < runCount(15, 1000); step++) {
+      for (let step = 0; step < runCount(30, 1000); step++) {
         if (random.chance(0.1)) {
           // a limit of an administrator counts for the next call
           const max_requests = random.pick([null, 0, random.integer(1, 80)])
@@ -227,7 +227,7 @@ describe('one act', () => {
     const kinds = ['reserve', 'upload', 'put', 'batch', 'verify'] as const
     const random = createRandom(seed)
     const outcomes = await Promise.all(
-      Array.from({ length: runCount(24, 200) }, (_, n) => {
+      Array.from({ length: runCount(48, 200) }, (_, n) => {
         const act = acts[kinds[n % kinds.length] ?? 'reserve']
         return act(app, people[n % 2] ?? ada, random.fork())
       })

@@ -27,7 +27,7 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost'] as const
 // a few long histories, because the six people of each cost as much as its first thirty calls
-const runs = runCount(4, 6_700)
+const runs = runCount(9, 6_700)
 const length = 90
 
 interface Company {

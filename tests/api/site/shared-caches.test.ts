@@ -16,7 +16,7 @@ import { isSoak, runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // B-05
 
-const requests = runCount(100, 10_000)
+const requests = runCount(300, 10_000)
 const evil = 'evil.example'
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost']
 
