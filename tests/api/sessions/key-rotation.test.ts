@@ -61,7 +61,8 @@ function makeLoad() {
           },
           (error: unknown) => refused.push(String(error))
         )
-        if (nr % 10 === 0) token = await app.signIn(person)
+        // the clock may be put forward between a challenge and its answer, which is then too late
+        if (nr % 10 === 0) token = await app.signIn(person).catch(() => app.signIn(person))
         calls++
       }
     },

@@ -103,6 +103,7 @@ test('an administrator finds and walks lists', async ({ page }) => {
     await page.goBack()
     // the page of the item has rows, too, until the list replaces it
     await expect(rowLink(page, 0)).toHaveAttribute('href', href ?? '')
+    await expect(page.getByText('3 rows')).toBeVisible()
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
       // anywhere in the row
