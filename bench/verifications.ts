@@ -154,8 +154,8 @@ async function fill(
         [company_id]
       )
       await client.query(
-        `insert into log_leaf (company_id, seq, record_id, leaf, hash)
-         select $1, seq, id, repeat('leaf', 100), hash from fill`,
+        `insert into log_leaf (company_id, log_no, idx, leaf_id, leaf, hash)
+         select $1, 0, seq, id, repeat('leaf', 100), hash from fill`,
         [company_id]
       )
       await client.query(

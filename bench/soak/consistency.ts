@@ -34,11 +34,12 @@ const invariants: Record<string, string> = {
   'a deposit lacks its openings, its leaf or its tags': `
     select d.id from deposit d
      where not exists (select from deposit_opening o where (o.company_id, o.record_id) = (d.company_id, d.id))
-        or not exists (select from log_leaf l where (l.company_id, l.record_id) = (d.company_id, d.id))
+        or not exists (select from log_leaf l where (l.company_id, l.leaf_id) = (d.company_id, d.id))
         or not exists (select from lookup_tag t where (t.company_id, t.record_ref) = (d.company_id, d.id))`,
   'a leaf has no deposit': `
-    select l.record_id from log_leaf l
-     where not exists (select from deposit d where (d.company_id, d.id) = (l.company_id, l.record_id))`,
+    select l.leaf_id from log_leaf l
+     where not exists (select from deposit d where (d.company_id, d.id) = (l.company_id, l.leaf_id))
+       and l.leaf not like '%"type":"policy"%'`,
   'a stored file is not counted right': `
     select b.company_id, b.refs, count(d.id) from blob b
       left join deposit d on (d.company_id, d.blob_tag) = (b.company_id, b.tag)
@@ -90,9 +91,12 @@ const invariants: Record<string, string> = {
        order by seq desc limit 1) last on true
      where (last.seq is distinct from r.seq or last.payload ->> 'state' is distinct from r.state)
        and r.created_at > now() - interval '89 days'`,
-  'a leaf is not at the event of its deposit': `
-    select l.record_id from log_leaf l join deposit d on (d.company_id, d.id) = (l.company_id, l.record_id)
-      join request r on (r.company_id, r.id) = (d.company_id, d.request_id) where r.seq <> l.seq`
+  'the indexes of a log have a gap': `
+    select company_id, log_no, count(*), max(idx) from log_leaf group by 1, 2
+    having min(idx) <> 0 or max(idx) <> count(*) - 1`,
+  'a head is not at the last leaf': `
+    select h.company_id, h.leaf_seq from log_head h where h.leaf_seq <> (
+      select max(idx) from log_leaf l where (l.company_id, l.log_no) = (h.company_id, h.log_no))`
 }
 
 /**
@@ -118,7 +122,7 @@ export async function checkConsistency(
     const counts = await pool.query(
       `with person as (select company_id, id as user_id from "user" where email <> $1)
       select (select count(*)::int from deposit natural join person) as deposits,
-      (select count(*)::int from log_leaf l join deposit d on (d.company_id, d.id) = (l.company_id, l.record_id)
+      (select count(*)::int from log_leaf l join deposit d on (d.company_id, d.id) = (l.company_id, l.leaf_id)
          join person p on (p.company_id, p.user_id) = (d.company_id, d.user_id)) as leaves,
       (select count(*)::int from blob) as blobs,
       (select count(*)::int from event) as events, (select count(*)::int from request) as requests,

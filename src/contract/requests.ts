@@ -32,8 +32,13 @@ export type Verdict = z.infer<typeof Verdict>
 export const MatchedFingerprintKind = z.enum(['original', 'stored_copy'])
 export type MatchedFingerprintKind = z.infer<typeof MatchedFingerprintKind>
 
-/** How strong the evidence for a record is. So far there is one level, `recorded`. */
-const Rung = z.enum(['recorded'])
+/**
+ * How strong the evidence for a record is: `recorded`, its company's word; `sealed`, its receipt proves
+ * it. `sealing_paused`: it is recorded, and its company's log signs nothing until an operator has
+ * looked at it.
+ */
+export const Rung = z.enum(['recorded', 'sealing_paused', 'sealed'])
+export type Rung = z.infer<typeof Rung>
 
 /**
  * `file` if the file is kept, `fingerprint` if only its fingerprint is. Where the field is absent,
@@ -74,7 +79,11 @@ export const ProcessedRequest = z.object({
   deposit_id: z.optional(z.string()),
   // of the record made or found
   leaf_hash: z.optional(z.string()),
+  // its place in the public log
+  leaf_index: z.optional(z.number()),
   rung: z.optional(Rung),
+  // when the log was signed with it; absent for an old record whose checkpoint is no longer kept
+  sealed: z.optional(z.iso.datetime()),
   // of a single document; `items` counts the results of several
   verdict: z.optional(Verdict),
   match: z.optional(MatchedFingerprintKind),

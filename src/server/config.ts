@@ -89,6 +89,12 @@ const settings = {
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(z.enum(levels, `it must be one of ${levels.join(', ')}`), 'info'),
   MAX_UPLOAD_BYTES: z._default(count(1), maxFileBytes),
+  LOG_BATCH_MS: z._default(count(200), 200),
+  PLATFORM_ORIGIN: z.optional(
+    z
+      .string()
+      .check(z.regex(/^[!-*,-~]{1,255}$/, 'it must be a name such as vidimus.example/platform-log'))
+  ),
   TRUSTED_PROXIES: z._default(z.string(), ''),
   LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: z._default(count(1), 300),
   LIMIT_SIGN_UP_PER_ADDRESS_HOUR: z._default(count(1), 20),
@@ -174,6 +180,8 @@ export interface Config {
   demo: boolean
   logLevel: string
   maxUploadBytes: number
+  logBatchMs: number
+  platformOrigin: string | undefined
   trustedProxies: string[]
   limits: TrafficLimitSettings & { connectionsPerProcess: number; connectionsPerAddress: number }
   bounds: BoundSettings
@@ -244,6 +252,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     demo: value.DEMO,
     logLevel: value.LOG_LEVEL,
     maxUploadBytes: value.MAX_UPLOAD_BYTES,
+    logBatchMs: value.LOG_BATCH_MS,
+    platformOrigin: value.PLATFORM_ORIGIN,
     trustedProxies: listOf(value.TRUSTED_PROXIES),
     limits: {
       signInPerAddressMinute: value.LIMIT_SIGN_IN_PER_ADDRESS_MINUTE,

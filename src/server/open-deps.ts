@@ -5,6 +5,7 @@ import { openBlobs } from './adapters/blobs.ts'
 import { createDnsLookup } from './adapters/dns.ts'
 import { createForeignFiles } from './adapters/foreign-files.ts'
 import { openInstallationKeys } from './adapters/keys.ts'
+import { openLogFiles } from './adapters/log-files.ts'
 import { openMailSender } from './adapters/mail-transport.ts'
 import { createServiceSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
@@ -70,6 +71,7 @@ export async function openDeps(
     : undefined
   const documents = join(config.dataDir, 'documents')
   await mkdir(documents, { recursive: true, mode: 0o700 })
+  await mkdir(join(config.dataDir, 'log'), { recursive: true, mode: 0o700 })
   const clock = () => new Date()
   const keys = await openOwnKeys()
   const signals = createServiceSignals(notifications)
@@ -81,7 +83,9 @@ export async function openDeps(
     mailServer: config.smtp !== undefined,
     maxUploadBytes: config.maxUploadBytes,
     limits: config.limits,
-    bounds: config.bounds
+    bounds: config.bounds,
+    logBatchMs: config.logBatchMs,
+    platformOrigin: config.platformOrigin
   }
   // before the watch of callers, so that it hears of a signal first
   const tenants = owned.use(openTenantCache({ db, clock, signals, settings }))
@@ -92,6 +96,7 @@ export async function openDeps(
     tokens: createAccessTokenReader(keys),
     counters: createRateCounters({ db, clock }),
     blobs: openBlobs(documents),
+    logFiles: openLogFiles(join(config.dataDir, 'log')),
     mails: await openMailSender({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
     dns: config.dnsServers && createDnsLookup(config.dnsServers),
     foreignFiles: createForeignFiles({

@@ -15,6 +15,7 @@ import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createDnsLookup } from '../../src/server/adapters/dns.ts'
 import { createForeignFiles } from '../../src/server/adapters/foreign-files.ts'
 import { openInstallationKeys } from '../../src/server/adapters/keys.ts'
+import { openLogFiles } from '../../src/server/adapters/log-files.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
 import { createApp } from '../../src/server/app.ts'
@@ -190,6 +191,8 @@ export async function makeApp(
     maxUploadBytes: 5_000_000_000,
     limits: { ...generousLimits },
     bounds: usualBounds,
+    logBatchMs: 200,
+    platformOrigin: undefined,
     ...options.settings
   }
   const tenants = openTenantCache({ db, clock, signals, settings })
@@ -200,6 +203,7 @@ export async function makeApp(
     tokens: createAccessTokenReader(keys),
     counters: createRateCounters({ db, clock }),
     blobs: openBlobs(join(folder, 'documents')),
+    logFiles: openLogFiles(join(folder, 'log')),
     mails: options.mails ?? { send: keep },
     dns: options.checksDns === false ? undefined : createDnsLookup(options.dnsServers ?? [deadDns]),
     foreignFiles: createForeignFiles({

@@ -438,6 +438,8 @@ const twinChanges: Record<string, string> = {
   user_usage: `jsonb_build_object('used', t.used + 7000000)`,
   log_head: `jsonb_build_object('origin', 'twin.' || t.origin, 'event_seq', t.event_seq + 7000000,
                'leaf_seq', t.leaf_seq + 7000000)`,
+  log_state: `jsonb_build_object('origin', 'twin.' || t.origin, 'published_size', t.published_size + 7000000)`,
+  log_checkpoint: `jsonb_build_object('size', t.size + 7000000, 'note', 'TWIN')`,
   audit_head: `jsonb_build_object('hash', '\\x${'77'.repeat(32)}')`,
   audit_entry: `jsonb_build_object('action', 'TWIN', 'hash', '\\x${'77'.repeat(32)}')`,
   audit_value: `jsonb_build_object('changes', 'TWIN')`,
@@ -448,7 +450,7 @@ const twinChanges: Record<string, string> = {
   blob: `jsonb_build_object('size', t.size + 7000000)`,
   deposit: `jsonb_build_object('visibility', 'private', 'recorded_at', '2020-01-01T00:00:00Z')`,
   deposit_opening: `jsonb_build_object('sealed', '\\x00')`,
-  log_leaf: `${twinSeq} || jsonb_build_object('leaf', 'TWIN', 'hash', '\\x${'77'.repeat(32)}')`,
+  log_leaf: `jsonb_build_object('idx', 7000000 + t.idx, 'leaf', 'TWIN', 'hash', '\\x${'77'.repeat(32)}')`,
   import: `jsonb_build_object('file_name', 'TWIN', 'row_count', t.row_count + 7000000)`,
   import_row: `jsonb_build_object('cells', '{"email": "TWIN"}'::jsonb, 'username', 'TWIN')`,
   idempotency: `jsonb_build_object('fingerprint', '\\x00', 'body', '{"id": "TWIN"}'::jsonb)`

@@ -16,6 +16,7 @@ import { Readable } from 'node:stream'
 import { ignoreMissingFile } from '../db/missing-files.ts'
 import { parseCompanyId } from '../db/scope.ts'
 import type { BlobStore, CompanyId, FileDigest, StagedFileId } from '../domain/deps.ts'
+import { makeDurableFolder, syncPath } from './durable-files.ts'
 
 /**
  * `staging/<company>/<upload id>[.<takeovers>]` is moved to `blobs/<company>/<aa>/<tag>` by a
@@ -52,11 +53,11 @@ export function openBlobs(directory: string): BlobStore {
         return rm(before, { force: true })
       }
     },
-    prepareStaging: company => makeDurable(join(directory, 'staging', company), directory),
+    prepareStaging: company => makeDurableFolder(join(directory, 'staging', company), directory),
     async syncStaged(file) {
       const path = staged(file)
-      await sync(path)
-      await sync(dirname(path))
+      await syncPath(path)
+      await syncPath(dirname(path))
     },
     digestStaged: file => digest(staged(file)),
     digestKept: (company, tag) => digest(kept(company, tag)),
@@ -64,21 +65,21 @@ export function openBlobs(directory: string): BlobStore {
     async keep(file, tag, damaged) {
       const source = staged(file)
       const target = kept(file.company_id, tag)
-      await makeDurable(dirname(target), directory)
+      await makeDurableFolder(dirname(target), directory)
       const [coming, there] = await Promise.all([find(source), find(target)])
       const isIntact = there && there.ino !== damaged && coming && there.size === coming.size
       if (isIntact) await rm(source)
       // if there is no source, a crash came between rename and commit, and the target is already in
       // place
       else if (coming || !there) await rename(source, target)
-      await sync(dirname(target))
+      await syncPath(dirname(target))
     },
     async discardStaged(file) {
       await rm(staged(file), { force: true })
     },
     async stage(company_id, id, bytes) {
       const path = staged({ company_id, id, generation: 0 })
-      await makeDurable(dirname(path), directory)
+      await makeDurableFolder(dirname(path), directory)
       await writeFile(path, bytes, { mode: 0o600, flush: true })
     },
     async removeCompany(company) {
@@ -88,9 +89,9 @@ export function openBlobs(directory: string): BlobStore {
     },
     async noteRemoval(company) {
       const note = removal(company)
-      await makeDurable(dirname(note), directory)
+      await makeDurableFolder(dirname(note), directory)
       await writeFile(note, '', { mode: 0o600 })
-      await sync(dirname(note))
+      await syncPath(dirname(note))
     },
     async listRemovals() {
       const removals: { company: CompanyId; at: Date }[] = []
@@ -177,20 +178,3 @@ async function digest(path: string): Promise<FileDigest | undefined> {
 }
 
 // of a folder, its list of files
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-// flushes the entries of missing parents too, so that they survive a power failure
-async function makeDurable(folder: string, root: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  for (let path = folder; path !== root && path !== dirname(path); path = dirname(path)) {
-    await sync(dirname(path))
-  }
-}

@@ -9,11 +9,12 @@ import {
   type KeyObject,
   randomBytes
 } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { InstallationKeys } from '../domain/deps.ts'
 import { signEs256 } from '../domain/es256.ts'
+import { replaceFile } from './durable-files.ts'
 
 export interface InstallationKeysOptions {
   directory: string
@@ -290,21 +291,7 @@ async function readSecret(directory: string, name: string): Promise<string> {
 
 // a partly written root secret would lock everybody out
 async function writeSecret(directory: string, name: string, text: string): Promise<void> {
-  const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
-  const file = await open(draft, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, join(directory, name))
-  const folder = await open(directory, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await replaceFile(join(directory, name), text)
 }
 
 async function refuseLooseMode(path: string, allowed: '0700' | '0600'): Promise<void> {

@@ -21,6 +21,7 @@ export function createServiceSignals(
   )
   const domains = signal<string>(host => notifications?.send(`domains ${host}`))
   const companies = signal<CompanyId>(company => notifications?.send(`companies ${company}`))
+  const seals = signal<CompanyId>(company => notifications?.send(`seals ${company}`))
   const missed = signal<void>()
   notifications?.listen({
     text(text) {
@@ -29,6 +30,7 @@ export function createServiceSignals(
       if (name === 'domains') domains.deliver(first)
       const company = parseCompanyId(first)
       if (company && name === 'companies') companies.deliver(company)
+      if (company && name === 'seals') seals.deliver(company)
       if (!company || !second) return
       if (name === 'events') events.deliver({ company, user: second })
       if (name === 'sessions') sessions.deliver({ company, user: second })
@@ -37,13 +39,19 @@ export function createServiceSignals(
     missed: () => missed.deliver()
   })
   const [uploads, mails] = [signal<CompanyId>(), signal<CompanyId>()]
-  const [imports, registers] = [signal<CompanyId>(), signal<CompanyId>()]
+  const [imports, registers, leaves] = [
+    signal<CompanyId>(),
+    signal<CompanyId>(),
+    signal<CompanyId>()
+  ]
   return {
     events,
     uploads,
     mails,
     imports,
     registers,
+    leaves,
+    seals,
     sessions,
     writers,
     domains,

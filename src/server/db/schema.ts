@@ -1,5 +1,8 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
+/** `behind`, `forked` and `no_checkpoint` are findings of the guard: such a log signs nothing. */
+export type LogState = 'running' | 'behind' | 'forked' | 'no_checkpoint' | 'retired'
+
 /**
  * The tables as they are after all migrations. Queries return `bigint` columns as numbers. `jsonb`
  * columns are written as JSON text.
@@ -341,9 +344,37 @@ export interface Database {
   }
   log_head: {
     company_id: string
+    // of the current log, whose leaves have its name in their commitments
     origin: string
+    log_no: Generated<number>
     event_seq: Generated<number>
+    /** Index of the last leaf. */
     leaf_seq: Generated<number>
+  }
+  log_state: {
+    company_id: string
+    log_no: number
+    origin: string
+    key_version: number
+    state: LogState
+    published_size: Generated<number>
+    proved_at: Date | null
+    fault: string | null
+  }
+  log_checkpoint: {
+    company_id: string
+    log_no: number
+    size: number
+    root: Buffer
+    note: string
+    published_at: Date
+  }
+  platform_key: {
+    version: number
+    origin: string
+    sealed: Buffer
+    kek_id: string
+    created_at: Date
   }
   audit_head: { company_id: string; seq: number; hash: Buffer }
   audit_entry: {
@@ -433,7 +464,14 @@ export interface Database {
     group_id: Generated<string | null>
   }
   deposit_opening: { company_id: string; record_id: string; key_version: number; sealed: Buffer }
-  log_leaf: { company_id: string; seq: number; record_id: string; leaf: string; hash: Buffer }
+  log_leaf: {
+    company_id: string
+    log_no: number
+    idx: number
+    leaf_id: string
+    leaf: string
+    hash: Buffer
+  }
   lookup_tag: {
     company_id: string
     scheme: number

@@ -2,6 +2,8 @@ import type { KeyObject } from 'node:crypto'
 import type { Colors, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { RegisterImportFailure } from '../../contract/register-imports.ts'
+import type { Bytes } from '../../core/bytes.ts'
+import type { TilePlace } from '../../core/evidence/tiles.ts'
 import type { Db } from '../db/open.ts'
 import type { SuspensionMark } from '../db/schema.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
@@ -15,6 +17,7 @@ export interface Deps {
   tokens: AccessTokenReader
   counters: RateCounters
   blobs: BlobStore
+  logFiles: LogFiles
   mails: MailSender
   /** Undefined without DNS checks. */
   dns: DnsLookup | undefined
@@ -44,6 +47,10 @@ export interface InstallationSettings {
   maxUploadBytes: number
   limits: TrafficLimitSettings
   bounds: BoundSettings
+  /** How long leaves are collected before a log is signed, in milliseconds. */
+  logBatchMs: number
+  /** Undefined for `<first host>/platform-log`. */
+  platformOrigin: string | undefined
 }
 
 export interface BoundSettings {
@@ -295,6 +302,23 @@ export interface ForeignFiles {
   ): Promise<{ bytes: number } | { failure: ForeignFileFailure }>
 }
 
+/**
+ * The published files of logs, which are all that readers get. `log` is the id of a log: the SHA-256
+ * of its origin in hex digits. Writing ends when the bytes would survive a loss of power.
+ */
+export interface LogFiles {
+  readCheckpoint(log: string): Promise<string | undefined>
+  /** Replaces the checkpoint, so that readers get the old one or the new one. */
+  writeCheckpoint(log: string, note: string): Promise<void>
+  /** Undefined if there is none. It may hold more hashes than a checkpoint covers. */
+  readTile(log: string, tile: TilePlace): Promise<Bytes | undefined>
+  writeTile(log: string, tile: TilePlace, hashes: Uint8Array): Promise<void>
+  /** Each leaf with its length before it (C2SP tlog-tiles). Undefined if there are none. */
+  readEntries(log: string, index: number): Promise<Bytes | undefined>
+  writeEntries(log: string, index: number, entries: Uint8Array): Promise<void>
+  remove(log: string): Promise<void>
+}
+
 export interface MailSender {
   /** `refused` for good by the mail server; throws if another attempt may succeed. */
   send(message: MailMessage): Promise<'sent' | 'refused'>
@@ -324,6 +348,10 @@ export interface ServiceSignals {
   imports: ServiceSignal
   /** The file of an import of a register has arrived or is to be fetched, or rows are to be erased. */
   registers: ServiceSignal
+  /** A company's log has new leaves, or its first one is missing. */
+  leaves: ServiceSignal
+  /** A company's log has been signed. */
+  seals: ServiceSignal
   /** A session has ended or changed, or the person was disabled or deleted. */
   sessions: ServiceSignal<PersonInCompany>
   /** A process wants to write an upload: its present writer stops if its client sends nothing. */

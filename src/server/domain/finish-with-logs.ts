@@ -1,3 +1,4 @@
+import { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { foldText } from '../../core/text/search-words.ts'
 import type { Tx } from '../db/scope.ts'
@@ -16,7 +17,11 @@ export interface RequestStateToRecord {
 }
 
 export interface NewLeaf {
-  record_id: string
+  /** The request whose record it is, if it is one of a request. */
+  request_id?: string
+  /** Name of the log to which the leaf's commitments belong. */
+  origin: string
+  leaf_id: string
   leaf: string
   hash: Uint8Array
 }
@@ -36,8 +41,9 @@ export async function finishWithLogs<const States extends readonly RequestStateT
     requestOf({ ...state, code: state.code ?? null, created_at: state.created })
   )
   const of = <Value>(read: (state: RequestStateToRecord) => Value) => states.map(read)
+  const places = of(({ id }) => leaves.findIndex(leaf => leaf.request_id === id) + 1 || null)
   await tx.writeAuditEntries()
-  const [head] = await tx.raw<{ event_seq: number }>({
+  const [head] = await tx.raw<{ event_seq: number; leaf_seq: number }>({
     text: takeHeadSql,
     values: [
       company,
@@ -54,39 +60,46 @@ export async function finishWithLogs<const States extends readonly RequestStateT
       of(({ facts }) => (facts.name === undefined ? null : foldText(facts.name))),
       of(state => state.facts.category_id ?? null),
       leaves.length,
-      leaves.map(({ record_id }) => record_id),
+      leaves.map(({ leaf_id }) => leaf_id),
       leaves.map(({ leaf }) => leaf),
-      leaves.map(({ hash }) => Buffer.from(hash))
+      leaves.map(({ hash }) => Buffer.from(hash)),
+      places,
+      leaves[0]?.origin ?? null
     ]
   })
-  if (!head) throw new Error(`company ${company} has no log head`)
+  // `retire` began another log after the names of this one were read
+  if (!head) throw new AppError('unavailable', 'The log of this company has just been replaced')
   const first = head.event_seq - states.length + 1
   const users = new Set(of(state => state.user_id))
   tx.afterCommit(() => {
     for (const user of users) deps.signals.events.send({ company, user })
+    if (leaves.length > 0) deps.signals.leaves.send(company)
   })
-  const numbered = requests.map((request, at) => ({ ...request, seq: first + at }))
+  const numbered = requests.map((request, at) => {
+    const place = places[at] ?? undefined
+    const leaf_index = place && head.leaf_seq - leaves.length + place
+    return { ...request, seq: first + at, ...(leaf_index && { leaf_index }) }
+  })
   return numbered as { [At in keyof States]: ProcessedRequest } // as: one for each state
 }
 
-// Leaves are numbered in the order of their commit. No number is below that of the newest event,
-// because an earlier release numbers leaves by events, also while this one runs. Without a head the
-// number of a leaf is null, and the statement fails.
+// The head stays locked until the commit, so that the committed indexes have no gap. Index 0 is that
+// of the policy.
 const takeHeadSql = `
   with head as (
     update log_head set
       event_seq = event_seq + $3::bigint,
-      leaf_seq = case $14::bigint when 0 then leaf_seq
-        else greatest(leaf_seq + $14::bigint, event_seq + $3::bigint) end
-    where company_id = $1
-    returning event_seq, leaf_seq
+      leaf_seq = leaf_seq + $14::bigint
+    where company_id = $1 and ($19::text is null or origin = $19)
+    returning event_seq, leaf_seq, log_no
   ), change as (
-    select head.event_seq - $3::bigint + nth as seq, given.*
+    select head.event_seq - $3::bigint + nth as seq,
+      head.leaf_seq - $14::bigint + place as leaf_index, given.*
     from head, unnest(
       $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[],
-      $11::jsonb[], $12::text[], $13::uuid[]
+      $11::jsonb[], $12::text[], $13::uuid[], $18::bigint[]
     ) with ordinality as given (
-      id, user_id, kind, state, code, created_at, facts, payload, search_name, category_id, nth
+      id, user_id, kind, state, code, created_at, facts, payload, search_name, category_id, place, nth
     )
   ), changed as (
     insert into request (
@@ -99,14 +112,16 @@ const takeHeadSql = `
           search_name = excluded.search_name, category_id = excluded.category_id
   ), recorded as (
     insert into event (company_id, seq, user_id, request_id, payload, created_at)
-    select $1, seq, user_id, id, payload || jsonb_build_object('seq', seq), $2 from change
+    select $1, seq, user_id, id,
+      payload || jsonb_strip_nulls(jsonb_build_object('seq', seq, 'leaf_index', leaf_index)), $2
+    from change
   ), appended as (
-    insert into log_leaf (company_id, seq, record_id, leaf, hash)
-    select $1, (select leaf_seq from head) - $14::bigint + nth, record_id, leaf, hash
-    from unnest($15::text[], $16::text[], $17::bytea[])
-      with ordinality as given (record_id, leaf, hash, nth)
+    insert into log_leaf (company_id, log_no, idx, leaf_id, leaf, hash)
+    select $1, head.log_no, head.leaf_seq - $14::bigint + nth, leaf_id, leaf, hash
+    from head, unnest($15::text[], $16::text[], $17::bytea[])
+      with ordinality as given (leaf_id, leaf, hash, nth)
   )
-  select event_seq from head`
+  select event_seq, leaf_seq from head`
 
 export function requestOf(row: {
   id: string

@@ -92,7 +92,7 @@ test('records a fingerprint at once and keeps nothing else', async () => {
   const deposit = await ada.call(getDeposit, { id })
   expect(deposit).toMatchObject({ original: sha256(bytes), size: 500 })
   expect(deposit).not.toHaveProperty('stored')
-  const { rows } = await app.owner.query('select leaf from log_leaf where record_id = $1', [id])
+  const { rows } = await app.owner.query('select leaf from log_leaf where leaf_id = $1', [id])
   expect(parseCanonicalJson(rows[0].leaf)).toMatchObject({ type: 'deposit', id })
 
   expect((await app.content(ada, id)).status).toBe(404)

@@ -72,9 +72,9 @@ test('shows checks, a batch among them', async () => {
 test('records at the time of each document, in the order of the record', async () => {
   const { rows } = await app.owner.query(
     `select d.recorded_at, r.created_at from deposit d
-       join log_leaf l on l.company_id = d.company_id and l.record_id = d.id
+       join log_leaf l on l.company_id = d.company_id and l.leaf_id = d.id
        join request r on r.company_id = d.company_id and r.id = d.request_id
-      where d.company_id = $1 order by l.seq`,
+      where d.company_id = $1 order by l.idx`,
     [demo.company_id]
   )
   expect(rows).toHaveLength(32)

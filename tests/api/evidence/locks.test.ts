@@ -12,10 +12,15 @@ import { logHeadLockCounts } from '../../helpers/head-locks.ts'
 // statements, and that whatever makes a leaf ends with it.
 
 let app: TestApp
+let origin: string
 let ada: TestPerson
 beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
+  const { rows } = await app.owner.query('select origin from log_head where company_id = $1', [
+    app.companies['acme.localhost']
+  ])
+  origin = rows[0].origin
 })
 afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => {
@@ -24,7 +29,7 @@ beforeEach(() => {
 
 test('an upload ends with its leaf', async () => {
   const { deposit_id } = await app.deposit(ada, randomBytes(300))
-  expect(await newestLeaf()).toMatchObject({ record_id: deposit_id })
+  expect(await newestLeaf()).toMatchObject({ leaf_id: deposit_id })
   expect(logHeadLockCounts.log).toBeGreaterThan(1)
 })
 
@@ -70,13 +75,13 @@ test('a leaf enters without a request, behind all that were committed before', a
   const before = await newestLeaf()
   await Promise.all(Array.from({ length: 20 }, () => inAcme(tx => append(tx, newLeaf()))))
   const parallel = await newestLeaf()
-  expect(parallel.seq).toBeGreaterThanOrEqual(before.seq + 20)
+  expect(parallel.idx).toBe(before.idx + 20)
   const { deposit_id } = await app.deposit(ada, randomBytes(300))
   const deposited = await newestLeaf()
-  expect(deposited.record_id).toBe(deposit_id)
+  expect(deposited.leaf_id).toBe(deposit_id)
   const last = newLeaf()
   await inAcme(tx => append(tx, last))
-  expect(await newestLeaf()).toEqual({ seq: deposited.seq + 1, record_id: last.record_id })
+  expect(await newestLeaf()).toEqual({ idx: deposited.idx + 1, leaf_id: last.leaf_id })
   // the events of the company still have no gap
   const { rows } = await app.owner.query(
     `select count(*)::int as events, max(seq)::int as newest from event where company_id = $1`,
@@ -98,7 +103,7 @@ test('a revocation could write rows, tell the audit log and enter a leaf in one 
 test('a leaf of a company without a log undoes its transaction', async () => {
   const company = toCompanyId(randomUUID())
   const entering = inCompany(app.deps.db, company, tx => append(tx, newLeaf()))
-  await expect(entering).rejects.toMatchObject({ code: '23502', column: 'seq' })
+  await expect(entering).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 test('the guard refuses a row behind an event', async () => {
@@ -135,12 +140,17 @@ function append(tx: Tx, leaf: NewLeaf): Promise<unknown> {
 }
 
 function newLeaf(): NewLeaf {
-  return { record_id: randomBytes(16).toString('base64url'), leaf: '{}', hash: randomBytes(32) }
+  return {
+    origin,
+    leaf_id: randomBytes(16).toString('base64url'),
+    leaf: '{}',
+    hash: randomBytes(32)
+  }
 }
 
-async function newestLeaf(): Promise<{ seq: number; record_id: string }> {
+async function newestLeaf(): Promise<{ idx: number; leaf_id: string }> {
   const { rows } = await app.owner.query(
-    `select seq::int, record_id from log_leaf where company_id = $1 order by log_leaf.seq desc limit 1`,
+    `select idx::int, leaf_id from log_leaf where company_id = $1 order by log_leaf.idx desc limit 1`,
     [app.companies['acme.localhost']]
   )
   return rows[0]

@@ -68,7 +68,8 @@ export async function insertCompanyRows(
   const { port } = deps.settings
   // two development servers on one machine need logs with different names
   const address = port === undefined ? primary.host : `${primary.host}:${port}`
-  await insertLogHead(tx, `${address}/log`, primary.isVerified ?? true)
+  await insertLogHead(tx, `${address}/log`, !input.demo && (primary.isVerified ?? true))
+  tx.afterCommit(() => deps.signals.leaves.send(company_id))
   for (const domain of input.domains) {
     const { host, name, title, public: isPublic, theme, isVerified = true, coveredBy } = domain
     await tx

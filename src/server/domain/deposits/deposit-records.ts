@@ -104,7 +104,7 @@ export async function recordDeposits(
       keep_until: kept && retention !== null ? retentionEnd(now, retention) : null,
       sealed: encryptOpenings(deps, keys, { company_id, record_id, openings }),
       tags: tagsOf(keys.lookup, record),
-      leaf: { record_id, leaf, hash }
+      leaf: { origin: names.origin, request_id: record.request_id, leaf_id: record_id, leaf, hash }
     })
   }
   await insertRows(tx, rows)

@@ -122,7 +122,7 @@ async function find(tx: Tx, input: FindInput) {
   const row = await selectInCompany(tx, 'deposit')
     .innerJoin('request', join => joinInCompany(join, 'request.id', 'deposit.request_id'))
     .leftJoin('blob', join => joinInCompany(join, 'blob.tag', 'deposit.blob_tag'))
-    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
+    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.leaf_id', 'deposit.id'))
     .where('deposit.user_id', '=', input.user_id)
     .where('deposit.id', '=', input.id)
     .select([

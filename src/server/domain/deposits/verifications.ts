@@ -248,7 +248,7 @@ async function lookUpDeposits(
   const isOwn = sql<boolean>`(lookup_tag.user_id = ${person?.id ?? null}::uuid) is true`
   const rows = await selectInCompany(tx, 'lookup_tag')
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
-    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
+    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.leaf_id', 'deposit.id'))
     .where('lookup_tag.scheme', '=', 1)
     .where('lookup_tag.key_version', '=', companyKeyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
@@ -260,9 +260,11 @@ async function lookUpDeposits(
     .orderBy('lookup_tag.tag')
     .orderBy('lookup_tag.which') // 'original' before 'stored_copy'
     .orderBy(sql`is_own`)
-    .orderBy('log_leaf.seq')
+    .orderBy('log_leaf.log_no')
+    .orderBy('log_leaf.idx')
     .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'deposit.request_id'])
-    .select(['log_leaf.record_id', 'log_leaf.seq', 'log_leaf.hash', isOwn.as('is_own')])
+    .select(['log_leaf.leaf_id', 'log_leaf.log_no', 'log_leaf.idx', 'log_leaf.hash'])
+    .select(isOwn.as('is_own'))
     // counted before equal rows are left out
     .select(sql<number>`(count(*) over (partition by lookup_tag.tag))::int`.as('records'))
     .execute()
@@ -276,7 +278,7 @@ async function lookUpDeposits(
       recorded: row.recorded_at.toISOString(),
       leaf_hash: row.hash.toString('hex')
     })
-    const oldest = found.toSorted((a, b) => Number(a.seq) - Number(b.seq))
+    const oldest = found.toSorted((a, b) => a.log_no - b.log_no || a.idx - b.idx)
     const own = oldest.find(row => row.is_own)
     return {
       findings: (['original', 'stored_copy'] as const).flatMap(which => {
@@ -285,7 +287,7 @@ async function lookUpDeposits(
       }),
       records: first.records,
       ...(own
-        ? { own: { ...toRecord(own), deposit_id: own.record_id, request_id: own.request_id } }
+        ? { own: { ...toRecord(own), deposit_id: own.leaf_id, request_id: own.request_id } }
         : {})
     }
   })
