@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+import type { TileReader } from '../../../core/evidence/tiles.ts'
+import type { LogFiles } from '../deps.ts'
+
+/** Names the published files of a log: SHA-256 of its origin, in hex digits. */
+export function logIdOf(origin: string): string {
+  return createHash('sha256').update(origin).digest('hex')
+}
+
+/** Reads the published tiles of a log. */
+export function tileReaderOf(files: Pick<LogFiles, 'readTile'>, log: string): TileReader {
+  return async (tile, width) => {
+    const hashes = await files.readTile(log, tile)
+    if (!hashes || hashes.length < width * 32)
+      throw new Error(`log ${log} lacks hashes of tile ${tile.level}/${tile.index}`)
+    return hashes
+  }
+}
