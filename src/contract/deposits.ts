@@ -280,6 +280,29 @@ export const getDepositContent = nonJsonEndpoint({
   errors: ['link_invalid', 'range_unsatisfiable']
 })
 
+export const ReceiptFormat = z.enum(['json', 'tlog-proof'])
+export type ReceiptFormat = z.infer<typeof ReceiptFormat>
+
+/**
+ * Returns the receipt of a deposit as a file, with which anybody can check the document without this
+ * service. `tlog-proof` is its proof alone, in the format of C2SP.
+ */
+export const getReceipt = nonJsonEndpoint({
+  method: 'GET',
+  path: '/deposit/{id}/receipt',
+  access: 'user',
+  scopes: ['deposit', 'history'],
+  head: true,
+  input: z.strictObject({
+    id: RecordId,
+    // `json` when absent
+    format: z.optional(ReceiptFormat)
+  }),
+  message: z.void(),
+  // pending until the record is sealed; gone if what it would disclose was erased or lost
+  errors: ['receipt_pending', 'receipt_gone']
+})
+
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
 
 /** Tells how many bytes of an upload have arrived (tus 1.0). */
@@ -333,6 +356,7 @@ export const nonJsonDepositEndpoints = {
   createDepositBatch,
   putDeposit,
   getDepositContent,
+  getReceipt,
   headUpload,
   patchUpload,
   deleteUpload

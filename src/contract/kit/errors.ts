@@ -91,6 +91,10 @@ export const errorCodes = {
   link_invalid: 403,
   range_unsatisfiable: 416,
 
+  // receipts
+  receipt_pending: 409,
+  receipt_gone: 410,
+
   // a default group whose documents would be visible to strangers who sign up
   default_group_private: 409,
   // a company always has a group for its new people

@@ -39,6 +39,11 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
     optionalHeaders: ['Range'],
     responseHeaders: ['Content-Disposition', 'Content-Range', 'Repr-Digest']
   },
+  getReceipt: {
+    statuses: [200],
+    responseType: 'application/vnd.vidimus.receipt+json',
+    responseHeaders: ['Content-Disposition']
+  },
   createDepositBatch: {
     statuses: [200],
     requestType: 'multipart/form-data',

@@ -12,3 +12,9 @@ export function attachmentHeader(name: string): string {
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
+
+/** Returns the name in a header of `attachmentHeader`. */
+export function attachmentName(header: string): string | undefined {
+  const encoded = /; filename\*=UTF-8''((?:[^%;\s]|%[0-9A-F]{2})+)$/.exec(header)?.[1]
+  return encoded === undefined ? undefined : decodeURIComponent(encoded)
+}

@@ -4,6 +4,7 @@ import {
   createDeposit,
   getDeposit,
   getDepositContent,
+  getReceipt,
   getUnfinishedUpload
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
@@ -14,6 +15,7 @@ import { recordHistoryReading } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import * as intake from '../domain/deposits/intake.ts'
+import { createReceipt } from '../domain/evidence/receipts.ts'
 import { createDownloadLinkToken } from '../domain/sessions/download-links.ts'
 import { apiKeyOrPersonIdOf } from '../domain/sessions/sessions.ts'
 import { callerAndAdministeredCompany } from './kit/administered-company.ts'
@@ -111,6 +113,10 @@ export function mountDeposits(app: Api): void {
       }
     })
   })
+
+  mountNonJsonEndpoint(app, getReceipt, async ({ id }, c) =>
+    createReceipt(c.get('deps'), { ...hostCompanyAndCaller(c), id })
+  )
 }
 
 // a reduced copy must not replace the original in the person's folder: `scan (reduced).jpg`

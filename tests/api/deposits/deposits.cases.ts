@@ -58,6 +58,7 @@ export const rows: RouteCases = {
   createContentLink: { ids: { id: 'record' } },
   getUnfinishedUpload: { ids: { id: 'open request' } },
   getDepositContent: { ids: { id: 'record' } },
+  getReceipt: { ids: { id: 'record' } },
   headUpload: { ids: { id: 'upload' }, headers: () => tus, malformed: 'not_found' },
   patchUpload: {
     ids: { id: 'upload' },
@@ -129,6 +130,12 @@ export function refusals(stage: RefusalContext): Refusals {
     },
     'getDepositContent range_unsatisfiable': async () =>
       ask('getDepositContent', { id: await recorded() }, { range: 'bytes=64-' }),
+    'getReceipt receipt_pending': async () => ask('getReceipt', { id: await recorded() }),
+    'getReceipt receipt_gone': async () => {
+      const id = await recorded()
+      await app.owner.query('delete from deposit_opening where record_id = $1', [id])
+      return ask('getReceipt', { id })
+    },
     'headUpload cancelled': async () => ask('headUpload', { id: await cancelled() }),
     'headUpload lapsed': async () => ask('headUpload', { id: await lapsed() }),
     'patchUpload cancelled': async () => ask('patchUpload', { id: await cancelled() }),

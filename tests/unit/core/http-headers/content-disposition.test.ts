@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { attachmentHeader } from '../../../../src/core/http-headers/content-disposition.ts'
+import {
+  attachmentHeader,
+  attachmentName
+} from '../../../../src/core/http-headers/content-disposition.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 test.each([
@@ -16,6 +19,16 @@ test.each([
 ])('names %j', (name, expected) => {
   expect(attachmentHeader(name)).toBe(expected)
 })
+
+test.each(['report.pdf', 'été 50%.pdf', "it's (1)*.pdf", '収入.vidimus.json'])(
+  'reads the name %j again',
+  name => expect(attachmentName(attachmentHeader(name))).toBe(name)
+)
+
+test.each(['', 'attachment', 'inline; filename="a.pdf"', "attachment; filename*=UTF-8''%zz"])(
+  'finds no name in %j',
+  header => expect(attachmentName(header)).toBeUndefined()
+)
 
 test('is one header value of three parts, whatever the name holds (E-02)', () => {
   const name = fc.oneof(
