@@ -44,6 +44,12 @@ export function fromBase64Url(text: string): Bytes {
 }
 
 /** Standard base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  const digits = toBase64Url(bytes).replaceAll('-', '+').replaceAll('_', '/')
+  return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=')
+}
+
+/** Standard base64 with padding. */
 export function fromBase64(text: string): Bytes {
   const digits = text.replace(/={1,2}$/, '')
   if (text.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits))

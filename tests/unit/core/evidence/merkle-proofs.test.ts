@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { verifyConsistency, verifyInclusion } from '../../../../src/core/evidence/merkle-proofs.ts'
+import { defineTree } from '../../../helpers/evidence/defined-tree.ts'
 import { sha256 } from '../../../helpers/evidence/evidence-log.ts'
 import { isJudgedRight, readMerkleVectors } from '../../../helpers/evidence/merkle-vectors.ts'
 import { isSoak } from '../../../helpers/soak.ts'
@@ -16,49 +17,21 @@ test('judges each kind of right and wrong proof', () => {
 
 describe('against the tree of the definition', () => {
   const sizes = isSoak ? 300 : 66
-  const leaves = Array.from({ length: 65_537 }, (_, i) => sha256('\0', `leaf ${i}`))
-  const known = new Map<number, Buffer>()
-
-  function root(from: number, to: number): Buffer {
-    const key = from * 2 ** 17 + to
-    const found = to - from === 1 ? leaves[from] : known.get(key)
-    if (found) return found
-    const split = from + splitOf(to - from)
-    const hash = sha256('\x01', root(from, split), root(split, to))
-    known.set(key, hash)
-    return hash
-  }
-
-  function path(index: number, from: number, to: number): Buffer[] {
-    if (to - from === 1) return []
-    const split = from + splitOf(to - from)
-    return index < split
-      ? [...path(index, from, split), root(split, to)]
-      : [...path(index, split, to), root(from, split)]
-  }
-
-  // RFC 6962, section 2.1.2
-  function consistency(old: number, from: number, to: number, isWhole = true): Buffer[] {
-    if (old === to - from) return isWhole ? [] : [root(from, to)]
-    const split = from + splitOf(to - from)
-    return old <= split - from
-      ? [...consistency(old, from, split, isWhole), root(split, to)]
-      : [...consistency(old - (split - from), split, to, false), root(from, split)]
-  }
+  const tree = defineTree(65_537)
 
   const inclusionOf = (index: number, size: number, leaf = index) => ({
     index: BigInt(index),
     size: BigInt(size),
-    leafHash: leaves[leaf] ?? Buffer.alloc(0),
-    root: root(0, size),
-    steps: path(index, 0, size)
+    leafHash: tree.leafHashes[leaf] ?? Buffer.alloc(0),
+    root: tree.root(0, size),
+    steps: tree.path(index, size)
   })
   const consistencyOf = (size1: number, size2: number) => ({
     size1: BigInt(size1),
     size2: BigInt(size2),
-    root1: root(0, size1),
-    root2: root(0, size2),
-    steps: consistency(size1, 0, size2)
+    root1: tree.root(0, size1),
+    root2: tree.root(0, size2),
+    steps: tree.consistency(size1, size2)
   })
 
   test('accepts each leaf at its index only, at each size', () => {
@@ -82,7 +55,7 @@ describe('against the tree of the definition', () => {
         const proof = consistencyOf(size1, size2)
         const holds = verifyConsistency(proof)
         const holdsForOther =
-          size1 > 1 && verifyConsistency({ ...proof, root1: root(0, size1 - 1) })
+          size1 > 1 && verifyConsistency({ ...proof, root1: tree.root(0, size1 - 1) })
         if (!holds || holdsForOther) wrong.push(`${size1} to ${size2}`)
       }
     }
@@ -110,7 +83,3 @@ test('follows paths beyond 2^53, and none of more than 63 steps', () => {
   expect(verifyInclusion({ ...long, root: sha256('\x01', step, root) })).toBe(false)
   expect(verifyInclusion({ ...proof, index: -1n })).toBe(false)
 })
-
-function splitOf(size: number): number {
-  return 2 ** Math.floor(Math.log2(size - 1))
-}
