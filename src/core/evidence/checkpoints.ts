@@ -19,7 +19,8 @@ export interface LogProof {
   checkpoint: Checkpoint
 }
 
-const firstLine = 'c2sp.org/tlog-proof@v1'
+/** The first line of a proof. */
+export const logProofFormat = 'c2sp.org/tlog-proof@v1'
 const maxNumber = 2n ** 63n - 1n
 
 /** Throws if the text is not a checkpoint of exactly three lines. Signatures are not verified. */
@@ -34,7 +35,7 @@ export function parseCheckpoint(text: string): Checkpoint {
 export function parseLogProof(text: string): LogProof {
   const end = text.indexOf('\n\n')
   const [first, ...lines] = text.slice(0, Math.max(0, end)).split('\n', maxProofSteps + 4)
-  if (first !== firstLine) throw new Error(`proof: the first line is not ${firstLine}`)
+  if (first !== logProofFormat) throw new Error(`proof: the first line is not ${logProofFormat}`)
   const extra = lines[0]?.startsWith('extra ') ? lines.shift()?.slice(6) : undefined
   const index = lines.shift()
   if (!index?.startsWith('index ')) throw new Error('proof: no index')

@@ -1,5 +1,6 @@
 import { fromUtf8 } from '../bytes.ts'
-import { type Json, parseStrictJson } from './canonical-json.ts'
+import { canonicalize, type Json, parseStrictJson } from './canonical-json.ts'
+import type { CommitmentOpening } from './commitments.ts'
 import { membersOf, parseLogKey } from './leaves.ts'
 import type { VerifierKey } from './signed-notes.ts'
 
@@ -17,6 +18,16 @@ export interface Receipt {
 export interface LeafWithProof {
   leaf: string
   proof: string
+}
+
+/** What a receipt is made of. */
+export interface ReceiptInput {
+  log: { name: string; origin: string; vkey: string }
+  leaf: string
+  open: Record<string, CommitmentOpening>
+  proof: string
+  /** The policies of the log, oldest first. */
+  keys: LeafWithProof[]
 }
 
 const format = 'vidimus/receipt@v1'
@@ -43,6 +54,12 @@ export function parseReceipt(bytes: Uint8Array): Receipt | undefined {
     proof: textOf(receipt.get('proof')),
     keys: keysOf(receipt.get('keys'))
   }
+}
+
+/** Returns the text of the file. The order of the members is always the same. */
+export function formatReceipt({ log, leaf, open, proof, keys }: ReceiptInput): string {
+  const members = keys.map(key => ({ leaf: key.leaf, proof: key.proof }))
+  return `${canonicalize({ format, keys: members, leaf, log, open, proof, timestamps: [] })}\n`
 }
 
 function keysOf(value: Json | undefined): LeafWithProof[] {

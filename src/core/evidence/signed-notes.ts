@@ -85,6 +85,11 @@ export function shortKeyOf({ text }: VerifierKey): string {
   return (digits.match(/.{4}/g) ?? []).join(' ')
 }
 
+/** `typeAndKey` is what the text of a verifier key has in base64. Returns 8 hex digits. */
+export function keyIdOf(name: string, typeAndKey: Bytes): string {
+  return toHex(sha256(concatBytes(toUtf8(`${name}\n`), typeAndKey)).slice(0, 4))
+}
+
 function parseSignature(line: string): NoteSignature {
   const [dash, name = '', encoded = '', ...others] = line.split(' ')
   const bytes = fromBase64(encoded)
@@ -108,10 +113,6 @@ function holdsWithoutCofactor(signature: Bytes, publicKey: Bytes, message: Bytes
   const k = Point.Fn.create(bytesToNumberLE(sha512(concatBytes(r, publicKey, message))))
   const kA = Point.fromBytes(publicKey).multiplyUnsafe(k)
   return Point.BASE.multiplyUnsafe(bytesToNumberLE(s)).subtract(kA).equals(Point.fromBytes(r))
-}
-
-function keyIdOf(name: string, typeAndKey: Bytes): string {
-  return toHex(sha256(concatBytes(toUtf8(`${name}\n`), typeAndKey)).slice(0, 4))
 }
 
 function isKeyName(name: string): boolean {
