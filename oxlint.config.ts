@@ -95,7 +95,7 @@ const rooms: Record<string, Record<string, string>> = {
     companies: 'audit evidence limits',
     demo: 'accounts companies deposits > demo',
     deposits: 'companies evidence history limits registers sessions',
-    events: 'companies sessions',
+    events: 'companies evidence sessions',
     evidence: '',
     history: 'evidence',
     'host-proofs': 'accounts audit companies limits',

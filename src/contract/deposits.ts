@@ -3,7 +3,7 @@ import { endpoint, nonJsonEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxFilesPerDepositBatch } from './kit/limits.ts'
 import { customCheck, maxCodeUnitsCheck, patternCheck } from './kit/text-checks.ts'
-import { ProcessedRequest } from './requests.ts'
+import { ProcessedRequest, Rung } from './requests.ts'
 
 // as many as file systems allow
 const maxNameCodeUnits = 255
@@ -238,7 +238,12 @@ export const Deposit = z.object({
   stored: z.optional(Sha256),
   transform: z.optional(PictureTransform),
   visibility: z.string(),
-  leaf_hash: Sha256
+  leaf_hash: Sha256,
+  // its place in the public log
+  leaf_index: z.number(),
+  rung: Rung,
+  // when the log was signed with it; absent for an old record whose checkpoint is no longer kept
+  sealed: z.optional(z.iso.datetime())
 })
 export type Deposit = z.infer<typeof Deposit>
 

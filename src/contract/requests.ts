@@ -77,7 +77,7 @@ export const ProcessedRequest = z.object({
   recorded: z.optional(z.iso.datetime()),
   // absent for a verification
   deposit_id: z.optional(z.string()),
-  // of the record made or found
+  // of the record made, or of a sealed one that was found
   leaf_hash: z.optional(z.string()),
   // its place in the public log
   leaf_index: z.optional(z.number()),
@@ -109,6 +109,19 @@ const requestFilter = {
   from: z.optional(z.iso.datetime({ offset: true })),
   to: z.optional(z.iso.datetime({ offset: true }))
 }
+
+/**
+ * How far the public log of a company is signed, in the events `sealed` of the stream: deposits whose
+ * `leaf_index` is below `size` are sealed.
+ */
+export const LogProgress = z.object({
+  size: z.int(),
+  // when it was last signed
+  at: z.optional(z.iso.datetime()),
+  // the log signs nothing until an operator has looked at it
+  paused: z.optional(z.literal(true))
+})
+export type LogProgress = z.infer<typeof LogProgress>
 
 /**
  * Lists what the person has deposited and verified. `q` holds words from a document's name, `from`
@@ -168,7 +181,10 @@ export const getRequest = endpoint({
   output: ProcessedRequest
 })
 
-/** Streams the same entries as they change. */
+/**
+ * Streams the same entries as they change. An event `sealed` says how far the company's log is signed,
+ * at the beginning and whenever it is signed.
+ */
 export const streamRequests = nonJsonEndpoint({
   method: 'GET',
   path: '/process/sse',

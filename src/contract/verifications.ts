@@ -5,7 +5,7 @@ import { Id } from './kit/ids.ts'
 import { maxFingerprintsWhenSignedIn, registerLimits } from './kit/limits.ts'
 import { maxCodeUnitsCheck } from './kit/text-checks.ts'
 import { ColumnLabels } from './registers.ts'
-import { MatchedFingerprintKind, Verdict } from './requests.ts'
+import { MatchedFingerprintKind, Rung, Verdict } from './requests.ts'
 
 export const FoundRecord = z.object({
   match: MatchedFingerprintKind,
@@ -15,7 +15,9 @@ export const FoundRecord = z.object({
    * The fingerprint of the record itself. It is the same for everybody who is shown this record, and
    * the seal on the pages is drawn from it.
    */
-  leaf_hash: Sha256
+  leaf_hash: Sha256,
+  // absent once it is sealed
+  rung: z.optional(Rung)
 })
 export type FoundRecord = z.infer<typeof FoundRecord>
 

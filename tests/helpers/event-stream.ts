@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { LogProgress } from '../../src/contract/requests.ts'
 
 export type OpenStream = Awaited<ReturnType<typeof openStream>>
 
@@ -13,7 +14,14 @@ const patienceMs = 10_000
 /** Opens `GET /process/sse` through a real port. */
 export async function openStream(port: number, reader: Reader, lastEventId?: number) {
   const events: EventSourceMessage[] = []
-  const parser = createParser({ onEvent: event => events.push(event) })
+  const seals: LogProgress[] = []
+  const parser = createParser({
+    onEvent(event) {
+      // they come at any time
+      if (event.event === 'sealed') seals.push(LogProgress.parse(JSON.parse(event.data)))
+      else events.push(event)
+    }
+  })
   let wake = () => {}
   let isOver = false
   let taken = 0
@@ -67,6 +75,13 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
     status: response.statusCode ?? 0,
     headers: response.headers,
     events,
+    /** The events `sealed`, which are not among the others. */
+    seals,
+    /** Waits for an event `sealed` that this is true of, and returns it. */
+    async sealed(isMeant: (progress: LogProgress) => boolean): Promise<LogProgress | undefined> {
+      await until(() => seals.some(isMeant))
+      return seals.find(isMeant)
+    },
     /** Returns the next event, or undefined at the end of the stream. */
     async next(): Promise<EventSourceMessage | undefined> {
       await until(() => events.length > taken)

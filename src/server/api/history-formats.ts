@@ -33,7 +33,9 @@ export const machineFormat: ExportFormat = {
     sha256: request => request.sha256,
     stored_sha256: request => request.stored_sha256,
     leaf_hash: request => request.leaf_hash,
+    leaf_index: request => request.leaf_index,
     rung: request => request.rung,
+    sealed: request => request.sealed,
     verdict: request => request.verdict,
     match: request => request.match,
     asked: request => request.items?.asked,
@@ -73,6 +75,9 @@ export function spreadsheetFormat(locale: Locale, timeZone: string): ExportForma
     size: request => request.size,
     mediaType: request => request.media_type,
     record: request => request.deposit_id,
+    seal: ({ rung }) => rung && t(`history.states.${rung === 'recorded' ? 'done' : rung}`),
+    sealed: request => timeOf(request.sealed),
+    place: request => request.leaf_index,
     fingerprint: request => request.sha256,
     copyFingerprint: request => request.stored_sha256,
     keepUntil: request => timeOf(request.keep_until),
@@ -84,7 +89,7 @@ export function spreadsheetFormat(locale: Locale, timeZone: string): ExportForma
     unanswered: request => request.items?.indeterminate
   }
   const titled = Object.entries(columns).map(([name, cell]) => {
-    const isTime = name === 'created' || name === 'keepUntil'
+    const isTime = ['created', 'keepUntil', 'sealed'].includes(name)
     return [isTime ? `${heading(name)} (${timeZone})` : heading(name), cell] as const
   })
   return { columns: Object.fromEntries(titled), separator: separators[locale] }

@@ -16,6 +16,7 @@ import { createUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeApiKey, makeCategory, requestOf } from '../../helpers/cases.ts'
+import { setLogState } from '../../helpers/evidence/signed-sizes.ts'
 import { csvDialect, diplomaColumns, makeRegister } from '../../helpers/registers.ts'
 
 const snippets = join(import.meta.dirname, '../../../docs/snippets')
@@ -45,6 +46,9 @@ beforeAll(async () => {
   app = await makeApp({ runsImports: true })
   ada = await app.signUp()
   key = (await makeApiKey(app, ada, { scopes: ['deposit', 'history'] })).key
+  // what a program prints first of a new record is not sealed, and what it finds later is
+  const checkpoints = [{ size: 1000, at: '2026-05-04T08:02:12.000Z' }]
+  await setLogState(app, ada.company, { checkpoints })
   port = await app.listen()
   proxy = await startProxy(port)
   folder = await mkdtemp(join(tmpdir(), 'vidimus-snippets-'))

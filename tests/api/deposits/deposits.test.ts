@@ -29,9 +29,7 @@ test('records a document, gives its exact bytes back and finds it by its fingerp
   const id = done.deposit_id ?? ''
   const deposit = await ada.call(getDeposit, { id })
   expect(deposit).toMatchObject({ original: sha256(bytes), stored: sha256(bytes), size: 100_000 })
-  const { rows } = await app.owner.query('select leaf, hash from log_leaf where leaf_id = $1', [
-    id
-  ])
+  const { rows } = await app.owner.query('select leaf, hash from log_leaf where leaf_id = $1', [id])
   expect(Buffer.byteLength(rows[0].leaf)).toBe(718)
   expect(Buffer.from(leafHash(rows[0].leaf)).toString('hex')).toBe(deposit.leaf_hash)
 

@@ -13,6 +13,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readOpeningsOfDeposit } from '../evidence/sealed-openings.ts'
+import { readSeals } from '../evidence/seals.ts'
 import { decryptDigest } from './upload-digests.ts'
 
 /** `input.id` is the id of the upload's request (entry of the history). */
@@ -56,6 +57,8 @@ export async function getDeposit(
   return inCompany(deps.db, input.company_id, async tx => {
     const row = await find(tx, input)
     const value = await valuesOf(tx, deps, input)
+    const seal = (await readSeals(tx, [row.id])).get(row.id)
+    if (!seal) throw new Error(`deposit ${row.id} has no leaf`)
     const transform = value('transform')
     return {
       id: row.id,
@@ -70,7 +73,8 @@ export async function getDeposit(
       ...(value('stored') === '' ? {} : { stored: toHex(parseDigest(value('stored'))) }),
       ...(transform === '' ? {} : { transform: PictureTransform.parse(JSON.parse(transform)) }),
       visibility: row.visibility,
-      leaf_hash: row.hash.toString('hex')
+      leaf_hash: row.hash.toString('hex'),
+      ...seal
     }
   })
 }

@@ -57,6 +57,7 @@ interface DueFile {
 async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
   const rows = await selectInCompany(tx, 'deposit')
     .innerJoin('request', join => joinInCompany(join, 'request.id', 'deposit.request_id'))
+    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.leaf_id', 'deposit.id'))
     .where('deposit.keep_until', '<=', now)
     .where('deposit.blob_tag', 'is not', null)
     .orderBy('deposit.keep_until')
@@ -68,7 +69,8 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
       'deposit.blob_tag',
       'deposit.request_id',
       'request.created_at',
-      'request.facts'
+      'request.facts',
+      'log_leaf.idx'
     ])
     .forUpdate('deposit')
     .skipLocked()
@@ -81,7 +83,8 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
       kind: 'deposit' as const,
       state: 'done' as const,
       created: row.created_at,
-      facts: row.facts as RequestStateToRecord['facts'] // as: written by finishWithLogs
+      // as: written by finishWithLogs. With the index, a reader of the stream sees whether it is sealed.
+      facts: { ...(row.facts as RequestStateToRecord['facts']), leaf_index: row.idx }
     }
     return [{ id: row.id, user_id: row.user_id, group_id: row.group_id, tag, request }]
   })

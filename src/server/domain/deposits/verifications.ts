@@ -18,6 +18,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, CompanySecretKeys, Deps, Log, Tenant } from '../deps.ts'
 import { companyKeyVersion } from '../evidence/company-keys.ts'
+import { rungOf } from '../evidence/seals.ts'
 import { finishWithLogs, type RequestStateToRecord } from '../finish-with-logs.ts'
 import { newId } from '../ids.ts'
 import { countLookupMisses, type ReferenceLookUp } from '../limits/lookup-misses.ts'
@@ -249,6 +250,7 @@ async function lookUpDeposits(
   const rows = await selectInCompany(tx, 'lookup_tag')
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.leaf_id', 'deposit.id'))
+    .leftJoin('log_state', join => joinInCompany(join, 'log_state.log_no', 'log_leaf.log_no'))
     .where('lookup_tag.scheme', '=', 1)
     .where('lookup_tag.key_version', '=', companyKeyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
@@ -264,6 +266,7 @@ async function lookUpDeposits(
     .orderBy('log_leaf.idx')
     .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'deposit.request_id'])
     .select(['log_leaf.leaf_id', 'log_leaf.log_no', 'log_leaf.idx', 'log_leaf.hash'])
+    .select(['log_state.state', 'log_state.published_size'])
     .select(isOwn.as('is_own'))
     // counted before equal rows are left out
     .select(sql<number>`(count(*) over (partition by lookup_tag.tag))::int`.as('records'))
@@ -273,11 +276,15 @@ async function lookUpDeposits(
     const found = byTag.get(tag.toString('hex')) ?? []
     const [first] = found
     if (!first) return nothing
-    const toRecord = (row: (typeof rows)[number]) => ({
-      match: row.which as MatchedFingerprintKind, // as: the column is checked by the table
-      recorded: row.recorded_at.toISOString(),
-      leaf_hash: row.hash.toString('hex')
-    })
+    const toRecord = (row: (typeof rows)[number]) => {
+      const rung = rungOf(row)
+      return {
+        match: row.which as MatchedFingerprintKind, // as: the column is checked by the table
+        recorded: row.recorded_at.toISOString(),
+        leaf_hash: row.hash.toString('hex'),
+        ...(rung === 'sealed' ? {} : { rung })
+      }
+    }
     const oldest = found.toSorted((a, b) => a.log_no - b.log_no || a.idx - b.idx)
     const own = oldest.find(row => row.is_own)
     return {
@@ -354,7 +361,9 @@ async function recordCheck(
       ...(registers.length > 0 ? { registers } : {}),
       ...(name === undefined ? {} : { name }),
       ...(only ? { verdict: only.verdict } : {}),
-      ...(finding ? { match: finding.match, leaf_hash: finding.leaf_hash } : {})
+      ...(finding ? { match: finding.match } : {}),
+      // the history draws the seal of the record from it
+      ...(finding && !finding.rung ? { leaf_hash: finding.leaf_hash } : {})
     }
   }
   const [request] = await finishWithLogs(tx, deps, { states: [state] })

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
-import { ProcessedRequest } from '../../../contract/requests.ts'
+import { type LogProgress, ProcessedRequest } from '../../../contract/requests.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { readLogProgress } from '../evidence/seals.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { readEventSequenceBounds } from './events.ts'
 
@@ -26,6 +27,8 @@ export interface EventSubscriber {
   deliver(events: FormattedEvent[], until: number): void
   /** Called when the reader cannot deliver the events up to `until` itself. */
   readFromDatabase(until: number): void
+  /** Called with an event that replaces the previous one: how far the company's log is signed. */
+  tellSealed(text: string): void
   /** Called every two seconds and when the process stops, so that the stream can tick or end. */
   onInterval(): void
 }
@@ -56,6 +59,8 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
   let seen: number | undefined
   let isReading = false
   let isAskedAgain = false
+  let sealed: string | undefined
+  let isSealDue = false
   let stop = () => {}
   const loadBounds = createBatchLoader(
     async (calls: undefined[]) => {
@@ -75,6 +80,7 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
       do {
         isAskedAgain = false
         while (await readPage());
+        if (isSealDue) await readSealed()
       } while (isAskedAgain && subscribers.size > 0)
     } catch (error) {
       // the next interval continues from the same sequence number, so nothing is lost
@@ -98,20 +104,37 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
     return page.isFull
   }
 
+  async function readSealed(): Promise<void> {
+    isSealDue = false
+    const progress = await inCompany(deps.db, company_id, readLogProgress)
+    const text = progress && formatProgress(progress)
+    if (text === undefined || text === sealed) return
+    sealed = text
+    for (const subscriber of subscribers.keys()) subscriber.tellSealed(text)
+  }
+
+  function readAll(): void {
+    isSealDue = true
+    void read()
+  }
+
   function beatAll(): void {
     for (const subscriber of subscribers.keys()) subscriber.onInterval()
   }
 
   function start(): () => void {
-    const { events, missed } = deps.signals
+    const { events, seals, missed } = deps.signals
     const offs = [
       events.on(key => {
         if (key.company === company_id && byUser.has(key.user)) void read()
       }),
-      missed.on(() => void read())
+      seals.on(company => {
+        if (company === company_id) readAll()
+      }),
+      missed.on(readAll)
     ]
     const beat = setInterval(() => {
-      void read()
+      readAll()
       beatAll()
     }, beatMs)
     deps.stopping.addEventListener('abort', beatAll)
@@ -121,6 +144,7 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
       deps.stopping.removeEventListener('abort', beatAll)
       // no events are read while nobody subscribes, so the next subscriber starts anew
       seen = undefined
+      sealed = undefined
     }
   }
 
@@ -130,7 +154,8 @@ function makeReader(deps: Deps, company_id: CompanyId): CompanyEventReader {
       subscribers.set(subscriber, ++joined)
       const { id } = subscriber.person
       byUser.set(id, (byUser.get(id) ?? new Set()).add(subscriber))
-      if (seen === undefined) void read()
+      if (seen === undefined) readAll()
+      if (sealed !== undefined) subscriber.tellSealed(sealed)
     },
     unsubscribe(subscriber) {
       if (!subscribers.delete(subscriber)) return
@@ -153,6 +178,10 @@ export const noEvents: FormattedEvent[] = []
 function formatEvent(request: ProcessedRequest): FormattedEvent {
   const { seq } = request
   return { seq, text: `id: ${seq}\ndata: ${JSON.stringify(request)}\n\n` }
+}
+
+function formatProgress(progress: LogProgress): string {
+  return `event: sealed\ndata: ${JSON.stringify(progress)}\n\n`
 }
 
 // `seen` is the sequence number up to which the company's events were searched

@@ -46,7 +46,8 @@ export interface EventStreams {
    * Opens a stream of the changes of a person's requests, each once and in order. It begins with a
    * tick, whose sequence number is where the stream continues, so a client that loads its list
    * after the tick misses nothing. If it cannot continue after `opening.after`, a reset comes
-   * first, which tells the client to load its list again.
+   * first, which tells the client to load its list again. Events between them say how far the
+   * company's log is signed.
    */
   open(opening: StreamOpening): Promise<EventStream>
 }
@@ -95,6 +96,7 @@ class OpenStream implements EventStream, EventSubscriber {
   #behind = 0
   #isReading = false
   #isStalled = false
+  #sealed: string | undefined
 
   constructor(
     deps: Deps,
@@ -170,6 +172,11 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#pump()
   }
 
+  tellSealed(text: string): void {
+    this.#sealed = text
+    this.#pump()
+  }
+
   onInterval(): void {
     this.#pump()
     const now = this.#deps.clock().getTime()
@@ -190,6 +197,10 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#heldChars = 0
     for (const event of events) this.#send(event)
     this.#seq = Math.max(this.#seq, this.#handed)
+    const sealed = this.#sealed
+    this.#sealed = undefined
+    // last, so that the client has the deposits that are sealed
+    if (sealed !== undefined) this.#write(sealed)
   }
 
   async #catchUp(): Promise<void> {

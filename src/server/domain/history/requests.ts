@@ -5,6 +5,7 @@ import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategoriesQuery } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { readSeals } from '../evidence/seals.ts'
 import { requestOf } from '../finish-with-logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
@@ -60,7 +61,15 @@ export async function readRequests(
     seq: row.seq,
     ...(isWhole ? { user_id: row.user_id } : {})
   }))
-  return { items: requests, next }
+  return { items: await withSeals(tx, requests), next }
+}
+
+async function withSeals(tx: Tx, requests: ProcessedRequest[]): Promise<ProcessedRequest[]> {
+  const recorded = requests.flatMap(({ state, deposit_id }) =>
+    state === 'done' && deposit_id !== undefined ? [deposit_id] : []
+  )
+  const seals = await readSeals(tx, recorded)
+  return requests.map(request => ({ ...request, ...seals.get(request.deposit_id ?? '') }))
 }
 
 function requestsOf(tx: Tx, { user_id }: Pick<RequestFilter, 'user_id'>) {
@@ -126,5 +135,9 @@ export async function readRequestsById(
     .where('user_id', '=', user_id)
     .where(sql<boolean>`id = any(${ids}::uuid[])`)
     .execute()
-  return new Map(rows.map(row => [row.id, { ...requestOf(row), seq: row.seq }]))
+  const requests = await withSeals(
+    tx,
+    rows.map(row => ({ ...requestOf(row), seq: row.seq }))
+  )
+  return new Map(requests.map(request => [request.id, request]))
 }
