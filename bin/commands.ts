@@ -29,6 +29,8 @@ import {
   scheduleHeldUploadRetry
 } from '../src/server/domain/deposits/held-uploads.ts'
 import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
+import { LogRefusal, resyncLog, retireLog } from '../src/server/domain/evidence/log-recovery.ts'
+import { type LogSummary, listLogsOf } from '../src/server/domain/evidence/logs.ts'
 import { createFirstCompanyIfNone } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -111,6 +113,20 @@ const commands: Record<string, Command> = {
       }
     },
     run: options => inDeps(deps => checkAudit(deps, options['expect']))
+  },
+  'log list': {
+    summary: 'list the public logs of all companies, and whether they are signed',
+    run: () => inDeps(listLogs)
+  },
+  'log resync': {
+    summary: 'after a backup was restored: read what was lost from the published files of a log',
+    arguments: [{ name: 'origin', means: 'name of the log, as log list prints it' }],
+    run: options => inDepsAsOwner(deps => resync(deps, options['origin']))
+  },
+  'log retire': {
+    summary: 'end a log that cannot be signed any more, and begin its successor',
+    arguments: [{ name: 'origin', means: 'name of the log, as log list prints it' }],
+    run: options => inDepsAsOwner(deps => retire(deps, options['origin']))
   },
   verify: {
     summary: 'check a file by its receipt, without the service or its database',
@@ -239,6 +255,12 @@ async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
   await using opened = await openDeps(config, createLog('silent'))
   // awaited here, because everything is closed when this function returns
   return await run(opened.deps)
+}
+
+async function inDepsAsOwner(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
+  await using opened = await openDeps(readConfig(), createLog('silent'))
+  await using db = await opened.openOwnerDatabase()
+  return await run({ ...opened.deps, db })
 }
 
 async function init({ domain, name }: Record<string, string | undefined>): Promise<Answer> {
@@ -409,6 +431,62 @@ function parseExpectedHeads(text = ''): Map<string, AuditHead> {
       return [company.toLowerCase(), { seq: Number(seq), hash: hash.toLowerCase() }]
     })
   )
+}
+
+async function listLogs(deps: Deps): Promise<Answer> {
+  const logs = await allLogs(deps)
+  const lines = logs.map(({ company, origin, state, published, leaves, fault }) =>
+    [
+      origin,
+      `  company ${company}, ${state}, ${published} of ${leaves} leaves signed`,
+      ...(fault === null ? [] : [`  damaged: ${fault}`])
+    ].join('\n')
+  )
+  return { facts: { logs }, text: logs.length === 0 ? 'There is no log.' : lines.join('\n') }
+}
+
+async function resync(deps: Deps, origin: string | undefined): Promise<Answer> {
+  const { company } = await currentLogOf(deps, origin)
+  const result = await refusing(() => resyncLog(deps, company))
+  const text =
+    result.done === 'files written'
+      ? `The database has all ${result.leaves} leaves. The published files were written anew.`
+      : `${result.restored} leaves were read from the published files. ${result.moved} leaves from after the backup follow them. The service signs the log again within a minute.`
+  return { facts: { log: origin, ...result }, text }
+}
+
+async function retire(deps: Deps, origin: string | undefined): Promise<Answer> {
+  const { company } = await currentLogOf(deps, origin)
+  const result = await refusing(() => retireLog(deps, company))
+  const { successor, rebuilt, lost } = result
+  const loss = lost === 0 ? '' : ` ${lost} leaves were left out, because their contents are lost.`
+  return {
+    facts: { ...result },
+    text: `${result.origin} is retired: it signs nothing more, and its receipts stay valid. ${successor} follows it, with ${rebuilt} leaves that were not signed yet.${loss}`
+  }
+}
+
+async function currentLogOf(deps: Deps, origin: string | undefined): Promise<LogSummary> {
+  if (origin === undefined) throw new Misuse('Name a log: npm run vidimus -- log list lists them.')
+  const found = (await allLogs(deps)).find(log => log.origin === origin)
+  if (!found)
+    throw new Refusal(`There is no log ${origin}: npm run vidimus -- log list lists them.`)
+  if (found.state === 'retired') throw new Refusal(`${origin} is retired already.`)
+  return found
+}
+
+async function allLogs(deps: Deps): Promise<LogSummary[]> {
+  const logs: LogSummary[] = []
+  for (const company of await listCompanyIds(deps)) logs.push(...(await listLogsOf(deps, company)))
+  return logs
+}
+
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof LogRefusal ? new Refusal(error.message) : error
+  }
 }
 
 async function seedDemo(deps: Deps): Promise<Answer> {

@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 import { appLogsInAsOwner, type DatabaseLocation } from './db/connection-config.ts'
 import { lockDatabaseSetup, migrate } from './db/migrate.ts'
 import { openNotificationChannel } from './db/notifications.ts'
-import { openDatabase } from './db/open.ts'
+import { type Db, openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import { openTenantCache, type TenantCache } from './domain/companies/served-hosts.ts'
@@ -25,6 +25,8 @@ import { createCallerWatch } from './domain/sessions/caller-watch.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
   deps: Deps
+  /** For commands of operators. The owner of the tables may change what the service may not. */
+  openOwnerDatabase(): Promise<Db>
   tenants: TenantCache
 }
 
@@ -115,6 +117,7 @@ export async function openDeps(
   const kept = owned.move()
   return {
     deps,
+    openOwnerDatabase: () => openDatabase({ ...place, calls: 1, asOwner: true, onError }),
     tenants,
     [Symbol.asyncDispose]: () => kept.disposeAsync()
   }

@@ -5,10 +5,11 @@ import { isDiskNearlyFull } from './domain/companies/attention.ts'
 import { listCompanyIds } from './domain/companies/companies.ts'
 import { countHeldUploads } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
+import { readPublishingState } from './domain/evidence/log-publishing.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
 import type { ConnectionRoomCheck } from './http/connections.ts'
 
-/** Tells for each part whether it works, and the number of held deposits. */
+/** Tells for each part whether it works, and how many deposits are held and logs are frozen. */
 export async function checkReadiness(
   deps: Deps,
   connections: ConnectionRoomCheck
@@ -22,24 +23,29 @@ export async function checkReadiness(
       return false
     }
   }
+  const { held, frozen } = await countTrouble(deps)
   return {
     connections: connections.hasRoom(),
     database: await tried('database', () => pingDatabase(deps)),
     documents: await tried('documents', () => writeAndRemove(deps.blobs.stagingDirectory)),
     disk: await tried('disk', () => requireSpace(deps)),
     keys: await tried('keys', () => signAndVerify(deps)),
-    held: await countAllHeld(deps)
+    held,
+    frozen_logs: frozen
   }
 }
 
 // null when the database fails; does not change the status of `/readyz`
-async function countAllHeld(deps: Deps): Promise<number | null> {
+async function countTrouble(deps: Deps): Promise<{ held: number | null; frozen: number | null }> {
   try {
-    let held = 0
-    for (const company of await listCompanyIds(deps)) held += await countHeldUploads(deps, company)
-    return held
+    let [held, frozen] = [0, 0]
+    for (const company of await listCompanyIds(deps)) {
+      held += await countHeldUploads(deps, company)
+      if ((await readPublishingState(deps, company)).isFrozen) frozen++
+    }
+    return { held, frozen }
   } catch {
-    return null // the check of the database reports the error
+    return { held: null, frozen: null } // the check of the database reports the error
   }
 }
 

@@ -41,6 +41,7 @@ import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import {
   createDepositsFromUploadsJob,
   fetchRegistersJob,
+  publishLogsJob,
   runImportsJob,
   sendMailsJob,
   workOnRegistersJob
@@ -142,6 +143,8 @@ export async function makeApp(
     sendsMails?: false
     /** Checks, runs and undoes imports in the background, as the service does. */
     runsImports?: true
+    /** Signs the logs in the background, as the service does. */
+    publishesLogs?: true
     /** Serves the pages. Without it, requests to page hosts are refused. */
     site?: Pick<Site, 'answer'>
     /**
@@ -234,8 +237,12 @@ export async function makeApp(
   const importing = options.runsImports
     ? [runImportsJob(deps), fetchRegistersJob(deps), workOnRegistersJob(deps)]
     : []
+  const publishing = options.publishesLogs ? [publishLogsJob(deps)] : []
   const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
-  const jobs = runJobs([createDepositsFromUploadsJob(deps), ...importing, ...sending], deps.log)
+  const jobs = runJobs(
+    [createDepositsFromUploadsJob(deps), ...importing, ...publishing, ...sending],
+    deps.log
+  )
   const server = createHttpServer({
     pages: { site: options.site ?? noSite, resolve: tenants.resolve },
     api: { tenants, app, uploads: createUploadHandler(deps), owners: noOwners },
@@ -469,6 +476,7 @@ export async function makeApp(
     tenants,
     server,
     folder,
+    database,
     owner: database.owner,
     companies,
     logged,

@@ -9,7 +9,8 @@ import pg from 'pg'
 import {
   appRoleConnectionConfig,
   type DatabaseLocation,
-  explainConnectionError
+  explainConnectionError,
+  ownerConnectionConfig
 } from './connection-config.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
@@ -26,6 +27,8 @@ export type OpenOptions = DatabaseLocation & {
   isEmbedded?: boolean
   /** How many calls use the database at the same time; 16 by default. */
   calls?: number
+  /** For commands of operators that change what the service may not. */
+  asOwner?: boolean
   onError?: (error: Error) => void
 }
 
@@ -56,11 +59,11 @@ const idleInTransactionMillis = 10_000
 
 const opened = new WeakMap<Db, DatabaseOfPool>()
 
-/** Row-level security applies to the role of these connections. */
+/** Row-level security applies to the role of these connections, unless they are the owner's. */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
-  const { isEmbedded = false, onError = () => undefined } = options
+  const { isEmbedded = false, asOwner = false, onError = () => undefined } = options
   const pool = new pg.Pool({
-    ...appRoleConnectionConfig(options),
+    ...(asOwner ? ownerConnectionConfig(options) : appRoleConnectionConfig(options)),
     max: (options.calls ?? defaultCalls) + besideCalls,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,

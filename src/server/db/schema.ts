@@ -358,7 +358,7 @@ export interface Database {
     key_version: number
     state: LogState
     published_size: Generated<number>
-    proved_at: Date | null
+    monitored_at: Date | null
     fault: string | null
   }
   log_checkpoint: {

@@ -10,27 +10,6 @@ alter table log_leaf
   drop constraint log_leaf_pkey;
 alter table log_head
   add column log_no integer not null default 0;
-comment on column log_head.leaf_seq is 'index of the last leaf of the current log';
-do $$
-declare
-  tenant uuid;
-begin
-  for tenant in select list_companies() loop
-    perform set_config('app.company_id', tenant::text, true);
-    update log_leaf set idx = placed.idx
-      from (select leaf_id, row_number() over (order by seq) as idx from log_leaf where company_id = tenant) placed
-     where company_id = tenant and log_leaf.leaf_id = placed.leaf_id;
-    update log_head set leaf_seq = (select count(*) from log_leaf where company_id = tenant)
-     where company_id = tenant;
-  end loop;
-  perform set_config('app.company_id', '', true);
-end $$;
-alter table log_leaf
-  alter column log_no drop default,
-  alter column idx set not null,
-  drop column seq,
-  add primary key (company_id, log_no, idx);
-
 alter table company_key drop constraint company_key_kind_check,
   add constraint company_key_kind_check check (kind in ('lookup', 'data', 'log', 'answers'));
 
@@ -52,8 +31,8 @@ create table log_state (
   -- all but `running` and `retired` are findings of the guard, which signs nothing then
   state text not null check (state in ('running', 'behind', 'forked', 'no_checkpoint', 'retired')),
   published_size bigint not null default 0,
-  -- by the monitor, which reads the published files again; null for no fault
-  proved_at timestamptz,
+  -- when the monitor last read the published files again, and what it found, null for no fault
+  monitored_at timestamptz,
   fault text,
   primary key (company_id, log_no)
 );
@@ -86,3 +65,25 @@ begin
     execute format('grant select (company_id), delete on %I to vidimus_resolver', name);
   end loop;
 end $$;
+
+do $$
+declare
+  tenant uuid;
+begin
+  for tenant in select list_companies() loop
+    perform set_config('app.company_id', tenant::text, true);
+    update log_leaf set idx = placed.idx
+      from (select leaf_id, row_number() over (order by seq) as idx from log_leaf where company_id = tenant) placed
+     where company_id = tenant and log_leaf.leaf_id = placed.leaf_id;
+    update log_head set leaf_seq = (select count(*) from log_leaf where company_id = tenant)
+     where company_id = tenant;
+    insert into log_state (company_id, log_no, origin, key_version, state)
+    select company_id, log_no, origin, 1, 'running' from log_head where company_id = tenant;
+  end loop;
+  perform set_config('app.company_id', '', true);
+end $$;
+alter table log_leaf
+  alter column log_no drop default,
+  alter column idx set not null,
+  drop column seq,
+  add primary key (company_id, log_no, idx);

@@ -15,6 +15,7 @@ import {
 } from '../../db/scope.ts'
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { logIdOf } from '../evidence/published-logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 
@@ -298,12 +299,16 @@ export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[
  * nothing, if the company is no demonstration.
  */
 export async function removeDemoCompany(
-  deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
+  deps: Pick<Deps, 'db' | 'blobs' | 'logFiles' | 'signals' | 'log'>,
   company_id: CompanyId
 ): Promise<boolean> {
+  const logs = await inCompany(deps.db, company_id, tx =>
+    selectInCompany(tx, 'log_state').select('origin').execute()
+  )
   const removed = await removeRows(deps, company_id)
   if (!removed) return false
   await deps.blobs.removeCompany(company_id)
+  for (const { origin } of logs) await deps.logFiles.remove(logIdOf(origin))
   deps.log.info({ audit: 'company_removed', company: company_id }, 'demonstration removed')
   return true
 }

@@ -2,7 +2,7 @@ import type { Theme } from '../../../contract/domains.ts'
 import type { LimitPeriodLength } from '../../../core/limit-period.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { createCompanySecretKeys } from '../evidence/company-keys.ts'
+import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
 import { canonicalizeThemePictures } from './canonical-svg.ts'
 import { createProofToken } from './host-names.ts'
@@ -64,7 +64,7 @@ export async function insertCompanyRows(
       demo_leased_until: null
     })
     .execute()
-  await createCompanySecretKeys(tx, deps, company_id)
+  await createCompanyKeys(tx, deps, ['lookup', 'data'])
   const { port } = deps.settings
   // two development servers on one machine need logs with different names
   const address = port === undefined ? primary.host : `${primary.host}:${port}`
@@ -126,14 +126,20 @@ export async function insertCompanyRows(
 // company's log
 async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<void> {
   const company_id = tx.companyId
-  const log = { company_id, origin: `${name}/${company_id}` }
+  const state = { company_id, log_no: 0, key_version: 1, state: 'running' as const }
   const added =
     isProved &&
     (await tx
-      .insertInto('log_head')
-      .values({ company_id, origin: name })
-      .onConflict(head => head.column('origin').doNothing())
+      .insertInto('log_state')
+      .values({ ...state, origin: name })
+      .onConflict(log => log.column('origin').doNothing())
       .returning('origin')
       .executeTakeFirst())
-  if (!added) await tx.insertInto('log_head').values(log).execute()
+  const origin = added ? name : `${name}/${company_id}`
+  if (!added)
+    await tx
+      .insertInto('log_state')
+      .values({ ...state, origin })
+      .execute()
+  await tx.insertInto('log_head').values({ company_id, origin }).execute()
 }

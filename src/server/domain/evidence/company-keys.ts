@@ -9,23 +9,47 @@ import type {
   InstallationKeys
 } from '../deps.ts'
 
-/** If company keys are ever replaced, the new ones get the next number. */
+type CompanyKeyKind = 'lookup' | 'data' | 'log' | 'answers'
+
+/** Of `lookup` and `data`. If they are ever replaced, the new ones get the next number. */
 export const companyKeyVersion = 1
 
-export async function createCompanySecretKeys(
+/** Creates a random key of 32 bytes for each kind, unless there is one of this version. */
+export async function createCompanyKeys(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock'>,
-  company_id: CompanyId
+  kinds: readonly CompanyKeyKind[],
+  version = companyKeyVersion
 ): Promise<void> {
-  const rows = (['lookup', 'data'] as const).map(kind => ({
+  const company_id = tx.companyId
+  const rows = kinds.map(kind => ({
     company_id,
     kind,
-    version: companyKeyVersion,
-    sealed: deps.keys.seal(deps.random(32), aadOf(company_id, kind)),
+    version,
+    sealed: deps.keys.seal(deps.random(32), aadOf(company_id, kind, version)),
     kek_id: deps.keys.rootSecretId,
     created_at: deps.clock()
   }))
-  await tx.insertInto('company_key').values(rows).execute()
+  await tx
+    .insertInto('company_key')
+    .values(rows)
+    .onConflict(key => key.doNothing())
+    .execute()
+}
+
+/** Returns those that exist. */
+export async function openCompanyKeys(
+  tx: Tx,
+  keys: InstallationKeys,
+  version: number
+): Promise<Partial<Record<CompanyKeyKind, Buffer>>> {
+  const rows = await selectInCompany(tx, 'company_key')
+    .where('version', '=', version)
+    .select(['kind', 'sealed'])
+    .execute()
+  return Object.fromEntries(
+    rows.map(({ kind, sealed }) => [kind, keys.open(sealed, aadOf(tx.companyId, kind, version))])
+  )
 }
 
 /** Decrypts the keys of each company once per process and keeps them in memory. */
@@ -54,19 +78,11 @@ export function createCompanySecretKeyReader({
 }
 
 async function readCompanyKeys(tx: Tx, keys: InstallationKeys): Promise<CompanySecretKeys> {
-  const company_id = tx.companyId
-  const rows = await selectInCompany(tx, 'company_key')
-    .where('version', '=', companyKeyVersion)
-    .select(['kind', 'sealed'])
-    .execute()
-  const unseal = (kind: 'lookup' | 'data') => {
-    const row = rows.find(each => each.kind === kind)
-    if (!row) throw new Error(`company ${company_id} has no ${kind} key`)
-    return createSecretKey(keys.open(row.sealed, aadOf(company_id, kind)))
-  }
-  return { lookup: unseal('lookup'), data: unseal('data') }
+  const { lookup, data } = await openCompanyKeys(tx, keys, companyKeyVersion)
+  if (!lookup || !data) throw new Error(`company ${tx.companyId} has no lookup or data key`)
+  return { lookup: createSecretKey(lookup), data: createSecretKey(data) }
 }
 
-function aadOf(company_id: CompanyId, kind: string): string {
-  return `vidimus/company-key/v1|${company_id}|${kind}|${companyKeyVersion}`
+function aadOf(company_id: CompanyId, kind: string, version: number): string {
+  return `vidimus/company-key/v1|${company_id}|${kind}|${version}`
 }

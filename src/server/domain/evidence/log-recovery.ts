@@ -1,0 +1,353 @@
+import { sql } from 'kysely'
+import { areEqualBytes, type Bytes, fromBase64Url } from '../../../core/bytes.ts'
+import { type Checkpoint, parseCheckpoint } from '../../../core/evidence/checkpoints.ts'
+import {
+  buildDepositLeaf,
+  type DepositField,
+  depositFields,
+  leafHash
+} from '../../../core/evidence/deposit-leaf.ts'
+import { parseLeaf } from '../../../core/evidence/leaves.ts'
+import { appendLeaf, emptyTree, rootOf } from '../../../core/evidence/merkle-tree.ts'
+import { cutEntries, parseEntries, tileWidth } from '../../../core/evidence/tiles.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, LogFiles } from '../deps.ts'
+import { guardLog } from './log-guard.ts'
+import { beginLog, isSignedBy, openLogKey, readPlatformKey } from './log-keys.ts'
+import { rewriteFiles } from './log-publishing.ts'
+import { type LockedLog, lockLog } from './logs.ts'
+import { logIdOf } from './published-logs.ts'
+import { type DepositOpenings, readOpeningsOfDeposits } from './sealed-openings.ts'
+
+/** `db` connects as the owner of the tables, because the service may not delete leaves. */
+type RecoveryDeps = Pick<
+  Deps,
+  'db' | 'keys' | 'companyKeys' | 'random' | 'clock' | 'settings' | 'logFiles'
+>
+
+/** A log cannot be mended in this way. The message is for operators. */
+export class LogRefusal extends Error {}
+
+interface StoredLeaf {
+  leaf_id: string
+  leaf: string
+  hash: Uint8Array
+}
+
+export type ResyncResult =
+  /** The database had lost `restored` leaves; `moved` others had taken their indexes. */
+  | { done: 'leaves restored'; restored: number; moved: number }
+  /** The database has all leaves, so the published files were written anew. */
+  | { done: 'files written'; leaves: number }
+
+/** Makes the database and the published files of a company's log agree again. */
+export async function resyncLog(deps: RecoveryDeps, company: CompanyId): Promise<ResyncResult> {
+  return inLockedLog(deps, company, async (tx, log) => {
+    const id = logIdOf(log.origin)
+    const key = await openLogKey(tx, deps, log)
+    const file = await deps.logFiles.readCheckpoint(id)
+    if (file === undefined || !isSignedBy(key, file))
+      throw new LogRefusal(
+        `The file log/${id}/checkpoint in the data folder is missing, or this log has not signed it. Restore it, or retire the log.`
+      )
+    const { state } = await guardLog(tx, { ...log, key }, file)
+    const checkpoint = parseCheckpoint(file)
+    const size = Number(checkpoint.size)
+    if (state === 'running') {
+      await rewriteFiles(tx, deps.logFiles, { ...log, id }, size)
+      await setState(tx, log, size)
+      return { done: 'files written', leaves: size }
+    }
+    const lost = await findLostLeaves(tx, deps.logFiles, { ...log, id }, checkpoint)
+    return { done: 'leaves restored', ...(await restoreLeaves(tx, log, size, lost)) }
+  })
+}
+
+export interface RetirementResult {
+  origin: string
+  successor: string
+  /** Leaves that no checkpoint covered, built again for the successor. */
+  rebuilt: number
+  /** Of these, those that could not be built, because their openings are lost. */
+  lost: number
+}
+
+/** Ends a company's log and begins its successor, with new keys and another origin. */
+export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise<RetirementResult> {
+  const platform = await readPlatformKey(deps)
+  return inLockedLog(deps, company, async (tx, log) => {
+    const last = await readLastCheckpoint(tx, deps, log)
+    const leaves = (await readLeaves(tx, log.log_no, last.covered)).filter(isDeposit)
+    const ids = leaves.map(({ leaf_id }) => leaf_id)
+    const openings = await readOpeningsOfDeposits(tx, deps, {
+      company_id: company,
+      record_ids: ids
+    })
+    await deleteLeaves(tx, log.log_no, last.covered)
+    await tx
+      .updateTable('log_state')
+      .set({ state: 'retired', published_size: last.covered })
+      .where('company_id', '=', company)
+      .where('log_no', '=', log.log_no)
+      .execute()
+    const next = await insertSuccessor(tx, deps, log)
+    const previous = last.checkpoint && {
+      origin: log.origin,
+      root: last.checkpoint.root,
+      size: Number(last.checkpoint.size)
+    }
+    await beginLog(tx, deps, { ...next, previous }, platform)
+    const rebuilt = ids.flatMap(id => {
+      const opened = openings.get(id)
+      return opened ? [rebuildLeaf(next.origin, id, opened)] : []
+    })
+    await insertLeaves(tx, next.log_no, 1, rebuilt)
+    await noteNewLeaves(tx, rebuilt)
+    const head = { origin: next.origin, log_no: next.log_no, leaf_seq: rebuilt.length }
+    await tx.updateTable('log_head').set(head).where('company_id', '=', company).execute()
+    const lost = ids.length - rebuilt.length
+    return { origin: log.origin, successor: next.origin, rebuilt: rebuilt.length, lost }
+  })
+}
+
+function inLockedLog<T>(
+  deps: RecoveryDeps,
+  company: CompanyId,
+  run: (tx: Tx, log: LockedLog) => Promise<T>
+): Promise<T> {
+  return inCompany(deps.db, company, async tx => {
+    // an operator waits for it, and a log may have millions of leaves
+    await sql`set local statement_timeout = 0`.execute(tx)
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+    const locked = await lockLog(tx)
+    // no leaf may be committed meanwhile
+    const head = await selectInCompany(tx, 'log_head')
+      .forUpdate()
+      .select('leaf_seq')
+      .executeTakeFirst()
+    if (!locked || !head) throw new LogRefusal('This company has no log.')
+    return run(tx, { ...locked, leaves: head.leaf_seq + 1 })
+  })
+}
+
+interface LostLeaves {
+  /** The first index at which the database has not what was published. */
+  from: number
+  leaves: StoredLeaf[]
+}
+
+async function findLostLeaves(
+  tx: Tx,
+  files: LogFiles,
+  log: LockedLog & { id: string },
+  { size, root }: Checkpoint
+): Promise<LostLeaves> {
+  const lost: LostLeaves = { from: Number(size), leaves: [] }
+  let tree = emptyTree
+  while (tree.size < Number(size)) {
+    const from = tree.size
+    const published = await readBundle(files, log.id, from, Number(size))
+    const stored = await readLeaves(tx, log.log_no, from, from + published.length)
+    for (const [at, leaf] of published.entries()) {
+      tree = appendLeaf(tree, leaf.hash)
+      if (lost.leaves.length === 0 && stored[at]?.leaf === leaf.leaf) continue
+      if (lost.leaves.length === 0) lost.from = from + at
+      lost.leaves.push(leaf)
+    }
+  }
+  if (!areEqualBytes(rootOf(tree), root))
+    throw new LogRefusal(
+      `The entries in log/${log.id} are not those that were signed. Restore them, or retire the log.`
+    )
+  return lost
+}
+
+async function readBundle(
+  files: LogFiles,
+  id: string,
+  from: number,
+  size: number
+): Promise<(StoredLeaf & { hash: Bytes })[]> {
+  const bundle = from / tileWidth
+  const entries = await files.readEntries(id, bundle)
+  if (!entries)
+    throw new LogRefusal(
+      `The file of entries ${bundle} in log/${id} is missing. Restore it, or retire the log.`
+    )
+  return parseEntries(cutEntries(entries, Math.min(tileWidth, size - from))).map(leaf => {
+    const parsed = parseLeaf(leaf)
+    if (parsed.type === 'unknown')
+      throw new LogRefusal('The log has leaves of a newer version. Resync it with that version.')
+    return { leaf_id: parsed.id, leaf, hash: leafHash(leaf) }
+  })
+}
+
+async function restoreLeaves(
+  tx: Tx,
+  log: LockedLog,
+  size: number,
+  lost: LostLeaves
+): Promise<{ restored: number; moved: number }> {
+  if (lost.from < log.published_size)
+    throw new LogRefusal(
+      'The database has signed other leaves than the published files hold: the log is forked. Retire it.'
+    )
+  const known = new Set(lost.leaves.map(({ leaf_id }) => leaf_id))
+  const present = await readLeaves(tx, log.log_no, lost.from)
+  const moved = present.filter(({ leaf_id }) => !known.has(leaf_id))
+  await deleteLeaves(tx, log.log_no, lost.from)
+  await insertLeaves(tx, log.log_no, lost.from, [...lost.leaves, ...moved])
+  await tx
+    .updateTable('log_head')
+    .set({ leaf_seq: size + moved.length - 1 })
+    .where('company_id', '=', tx.companyId)
+    .execute()
+  await setState(tx, log, size)
+  return { restored: lost.leaves.length, moved: moved.length }
+}
+
+async function setState(tx: Tx, { log_no }: LockedLog, published_size: number): Promise<void> {
+  await tx
+    .updateTable('log_state')
+    .set({ state: 'running', published_size, monitored_at: null, fault: null })
+    .where('company_id', '=', tx.companyId)
+    .where('log_no', '=', log_no)
+    .execute()
+}
+
+async function readLastCheckpoint(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'logFiles'>,
+  log: LockedLog
+): Promise<{ checkpoint: Checkpoint | undefined; covered: number }> {
+  const file = await deps.logFiles.readCheckpoint(logIdOf(log.origin))
+  const key = await openLogKey(tx, deps, log).catch(() => undefined)
+  const checkpoint = file && key && isSignedBy(key, file) ? parseCheckpoint(file) : undefined
+  const finding = key && (await guardLog(tx, { ...log, key }, file))
+  const isAhead = finding?.state === 'running' && checkpoint
+  return {
+    checkpoint,
+    covered: Math.max(log.published_size, isAhead ? Number(checkpoint.size) : 0)
+  }
+}
+
+async function insertSuccessor(
+  tx: Tx,
+  { settings }: Pick<Deps, 'settings'>,
+  log: LockedLog
+): Promise<{ log_no: number; origin: string; key_version: number }> {
+  const domain = await selectInCompany(tx, 'domain')
+    .where('verified_at', 'is not', null)
+    .where('host', 'not like', '*%')
+    .orderBy('is_primary', 'desc')
+    .orderBy('created_at')
+    .select('host')
+    .limit(1)
+    .executeTakeFirst()
+  const company = await tx
+    .selectFrom('company')
+    .where('id', '=', tx.companyId)
+    .select('demo')
+    .executeTakeFirst()
+  const port = settings.port === undefined ? '' : `:${settings.port}`
+  const address = domain ? `${domain.host}${port}` : log.origin.split('/')[0]
+  const withId = `${address}/log/${tx.companyId}`
+  const names = domain && company?.demo === null ? [`${address}/log`, withId] : [withId]
+  const earlier = await selectInCompany(tx, 'log_state').select('origin').execute()
+  const next = { log_no: log.log_no + 1, key_version: log.key_version + 1 }
+  for (const name of names) {
+    const count = earlier.filter(({ origin }) => isNameOf(origin, name)).length
+    const origin = count === 0 ? name : `${name}/${count + 1}`
+    const added = await tx
+      .insertInto('log_state')
+      .values({ company_id: tx.companyId, origin, state: 'running', ...next })
+      // another company's log may have the name
+      .onConflict(state => state.column('origin').doNothing())
+      .returning('origin')
+      .executeTakeFirst()
+    if (added) return { ...next, origin }
+  }
+  throw new Error(`no name is free for the successor of ${log.origin}`)
+}
+
+// `h/log` and `h/log/2`, but not `h/log/<company id>`
+function isNameOf(origin: string, name: string): boolean {
+  const number = origin.startsWith(`${name}/`) ? origin.slice(name.length + 1) : undefined
+  return origin === name || (number !== undefined && /^[0-9]+$/.test(number))
+}
+
+function rebuildLeaf(origin: string, id: string, { fields }: DepositOpenings): StoredLeaf {
+  const eachField = <T>(read: (field: { salt: string; value: string }) => T) =>
+    // as: the object has an entry for each field of the list
+    Object.fromEntries(
+      depositFields.map(name => [name, read(fields[name] ?? { salt: '', value: '' })])
+    ) as Record<DepositField, T>
+  const values = eachField(({ value }) => value)
+  const salts = eachField(({ salt }) => fromBase64Url(salt))
+  const { leaf, hash } = buildDepositLeaf({ origin, id, values, salts })
+  return { leaf_id: id, leaf, hash }
+}
+
+// a history entry says which leaf it has
+async function noteNewLeaves(tx: Tx, leaves: readonly StoredLeaf[]): Promise<void> {
+  const given = sql`unnest(
+    ${leaves.map(({ leaf_id }) => leaf_id)}::text[],
+    ${leaves.map(({ hash }) => Buffer.from(hash).toString('hex'))}::text[]
+  ) with ordinality as given (leaf_id, leaf_hash, idx)`
+  const company = tx.companyId
+  await sql`
+    update request set facts = facts || jsonb_build_object('leaf_hash', leaf_hash)
+    from deposit, ${given}
+    where deposit.company_id = ${company} and deposit.id = leaf_id
+      and request.company_id = ${company} and request.id = deposit.request_id`.execute(tx)
+  await sql`
+    update event set payload = payload || jsonb_build_object('leaf_hash', leaf_hash, 'leaf_index', idx)
+    from deposit, ${given}
+    where deposit.company_id = ${company} and deposit.id = leaf_id
+      and event.company_id = ${company} and event.request_id = deposit.request_id
+      and event.payload ? 'leaf_hash'`.execute(tx)
+}
+
+function isDeposit({ leaf }: StoredLeaf): boolean {
+  return parseLeaf(leaf).type === 'deposit'
+}
+
+function readLeaves(
+  tx: Tx,
+  log_no: number,
+  from: number,
+  to = Number.MAX_SAFE_INTEGER
+): Promise<StoredLeaf[]> {
+  return selectInCompany(tx, 'log_leaf')
+    .where('log_no', '=', log_no)
+    .where('idx', '>=', from)
+    .where('idx', '<', to)
+    .orderBy('idx')
+    .select(['leaf_id', 'leaf', 'hash'])
+    .execute()
+}
+
+async function deleteLeaves(tx: Tx, log_no: number, from: number): Promise<void> {
+  await tx
+    .deleteFrom('log_leaf')
+    .where('company_id', '=', tx.companyId)
+    .where('log_no', '=', log_no)
+    .where('idx', '>=', from)
+    .execute()
+}
+
+async function insertLeaves(
+  tx: Tx,
+  log_no: number,
+  from: number,
+  leaves: readonly StoredLeaf[]
+): Promise<void> {
+  await sql`
+    insert into log_leaf (company_id, log_no, idx, leaf_id, leaf, hash)
+    select ${tx.companyId}::uuid, ${log_no}::int, ${from}::bigint + nth - 1, leaf_id, leaf, hash
+    from unnest(
+      ${leaves.map(({ leaf_id }) => leaf_id)}::text[], ${leaves.map(({ leaf }) => leaf)}::text[],
+      ${leaves.map(({ hash }) => Buffer.from(hash))}::bytea[]
+    ) with ordinality as given (leaf_id, leaf, hash, nth)`.execute(tx)
+}

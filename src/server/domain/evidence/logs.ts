@@ -1,0 +1,59 @@
+import { selectInCompany } from '../../db/company-queries.ts'
+import type { LogState } from '../../db/schema.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+
+/** The current log of a company. */
+export interface LockedLog {
+  log_no: number
+  origin: string
+  key_version: number
+  state: LogState
+  published_size: number
+  /** How many leaves are committed, the policy included. */
+  leaves: number
+}
+
+/** Locks the row of the company's current log. Undefined if the company has been removed. */
+export async function lockLog(tx: Tx): Promise<LockedLog | undefined> {
+  const log = await selectInCompany(tx, 'log_state')
+    .orderBy('log_no', 'desc')
+    .limit(1)
+    .forUpdate()
+    .select(['log_no', 'origin', 'key_version', 'state', 'published_size'])
+    .executeTakeFirst()
+  // read after the lock, because leaves go on being committed
+  const head = await selectInCompany(tx, 'log_head')
+    .select(['log_no', 'leaf_seq'])
+    .executeTakeFirst()
+  if (!log || head?.log_no !== log.log_no) return undefined
+  return { ...log, leaves: head.leaf_seq + 1 }
+}
+
+export interface LogSummary {
+  company: CompanyId
+  origin: string
+  state: LogState
+  leaves: number
+  published: number
+  /** What the monitor found last. */
+  fault: string | null
+}
+
+/** Of a company, the current one last. */
+export function listLogsOf(deps: Pick<Deps, 'db'>, company: CompanyId): Promise<LogSummary[]> {
+  return inCompany(deps.db, company, async tx => {
+    const head = await selectInCompany(tx, 'log_head')
+      .select(['log_no', 'leaf_seq'])
+      .executeTakeFirst()
+    const logs = await selectInCompany(tx, 'log_state')
+      .orderBy('log_no')
+      .select(['log_no', 'origin', 'state', 'published_size as published', 'fault'])
+      .execute()
+    return logs.map(({ log_no, ...log }) => ({
+      company,
+      ...log,
+      leaves: log_no === head?.log_no ? head.leaf_seq + 1 : log.published
+    }))
+  })
+}

@@ -1,0 +1,371 @@
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { toBase64 } from '../../../src/core/bytes.ts'
+import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
+import { openDatabase } from '../../../src/server/db/open.ts'
+import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
+import { deleteOldCheckpoints } from '../../../src/server/domain/evidence/log-checkpoints.ts'
+import { monitorNextLog } from '../../../src/server/domain/evidence/log-monitor.ts'
+import { resyncLog, retireLog } from '../../../src/server/domain/evidence/log-recovery.ts'
+import { listLogsOf } from '../../../src/server/domain/evidence/logs.ts'
+import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { publishAll, readPublished, rootOfLeaves } from '../../helpers/evidence/published-log.ts'
+import { startSecondProcess } from '../../helpers/second-process.ts'
+
+let app: TestApp
+let ada: TestPerson
+let acme: CompanyId
+let asOwner: Deps
+beforeEach(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+  acme = app.companies['acme.localhost']
+  const { socketDir, name: database } = app.database
+  asOwner = { ...app.deps, db: await openDatabase({ socketDir, database, asOwner: true }) }
+})
+afterEach(async () => {
+  await asOwner.db.close()
+  await app[Symbol.asyncDispose]()
+})
+
+test('a log begins with its policy, and each checkpoint has the root of the published entries', async () => {
+  await publishAll(app.deps, acme)
+  const { leaves: first, checkpoint: empty } = await published()
+  expect(empty.size).toBe(1n)
+  expect(first).toHaveLength(1)
+  expect(JSON.parse(first[0] ?? '')).toMatchObject({ type: 'policy', origin: await origin() })
+
+  const ids = [await deposit(), await deposit(), await deposit()]
+  await publishAll(app.deps, acme)
+  const { leaves, checkpoint } = await published()
+  expect(checkpoint.size).toBe(4n)
+  expect(leaves.slice(1).map(leaf => JSON.parse(leaf).id)).toEqual(ids)
+  expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
+})
+
+test('openssl verifies a checkpoint', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note, leaves } = await published()
+  const vkey: string = JSON.parse(leaves[0] ?? '').log
+  const body = note.slice(0, note.indexOf('\n\n') + 1)
+  const key = Buffer.from(vkey.split('+').slice(2).join('+'), 'base64').subarray(1)
+  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key])
+  const signature = Buffer.from(note.trimEnd().split(' ').at(-1) ?? '', 'base64').subarray(4)
+  const file = (name: string, bytes: string | Buffer) => {
+    writeFileSync(join(app.folder, name), bytes)
+    return join(app.folder, name)
+  }
+  const pem = `-----BEGIN PUBLIC KEY-----\n${der.toString('base64')}\n-----END PUBLIC KEY-----\n`
+  const words = ['pkeyutl', '-verify', '-pubin', '-inkey', file('key.pem', pem), '-rawin']
+  words.push('-in', file('body', body), '-sigfile', file('signature', signature))
+  expect(execFileSync('openssl', words).toString()).toContain('Verified Successfully')
+  file('body', body.replace('\n3\n', '\n2\n').replace('\n2\n', '\n9\n'))
+  expect(() => execFileSync('openssl', words, { stdio: 'pipe' })).toThrow()
+})
+
+test('every size around a tile has one root, with tiles and entries that fit', async () => {
+  await publishAll(app.deps, acme)
+  const roots = new Map<bigint, string>()
+  for (const amount of [1, 126, 127, 1, 1, 1, 254, 2, 300]) {
+    await appendLeaves(amount)
+    await publishAll(app.deps, acme)
+    const { leaves, checkpoint } = await published()
+    expect(BigInt(leaves.length)).toBe(checkpoint.size)
+    expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
+    expect(roots.has(checkpoint.size)).toBe(false)
+    roots.set(checkpoint.size, toBase64(checkpoint.root))
+  }
+  expect(await monitorNextLog(app.deps, acme)).toBe(true)
+  expect((await logs())[0]).toMatchObject({ fault: null, state: 'running' })
+})
+
+test('two processes on one store publish one history', async () => {
+  await using second = await startSecondProcess(app)
+  await publishAll(app.deps, acme)
+  const notes = new Map<string, string>()
+  const publishing = Array.from({ length: 30 }, async (_, at) => {
+    await appendLeaves(3)
+    await publishAll(at % 2 === 0 ? app.deps : second.deps, acme)
+    const note = (await app.deps.logFiles.readCheckpoint(await logId())) ?? ''
+    const { size, root } = parseCheckpoint(note)
+    const known = notes.get(String(size))
+    expect(known ?? toBase64(root)).toBe(toBase64(root))
+    notes.set(String(size), toBase64(root))
+  })
+  await Promise.all(publishing)
+  await publishAll(app.deps, acme)
+  const { leaves, checkpoint } = await published()
+  expect(leaves).toHaveLength(91)
+  expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
+})
+
+test('a checkpoint that was signed before the commit failed is taken up', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  await app.owner.query('update log_state set published_size = 1 where company_id = $1', [acme])
+  await app.owner.query('delete from log_checkpoint where company_id = $1 and size > 1', [acme])
+  await deposit()
+  await publishAll(app.deps, acme)
+  expect((await published()).checkpoint.size).toBe(3n)
+  expect((await logs())[0]).toMatchObject({ state: 'running', published: 3 })
+})
+
+test('older files that a stopped process wrote late are written again', async () => {
+  await appendLeaves(299)
+  await publishAll(app.deps, acme)
+  const folder = join(app.folder, 'log', await logId())
+  cpSync(folder, join(app.folder, 'older'), { recursive: true })
+  await appendLeaves(100)
+  await publishAll(app.deps, acme)
+  rmSync(folder, { recursive: true })
+  cpSync(join(app.folder, 'older'), folder, { recursive: true })
+  rmSync(join(folder, 'tile', '0'), { recursive: true })
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { leaves, checkpoint } = await published()
+  expect(leaves).toHaveLength(401)
+  expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
+  await monitorNextLog(app.deps, acme)
+  expect((await logs())[0]).toMatchObject({ fault: null })
+})
+
+test('a restored database signs nothing until resync, and then one history goes on', async () => {
+  const kept = [await deposit(), await deposit()]
+  await publishAll(app.deps, acme)
+  const backup = await takeBackup()
+  const lost = [await deposit(), await deposit()]
+  await publishAll(app.deps, acme)
+  const before = await published()
+  await restore(backup)
+  const after = await deposit()
+  await publishAll(app.deps, acme)
+  expect((await published()).note).toBe(before.note)
+  expect((await logs())[0]).toMatchObject({ state: 'behind' })
+  // more leaves than were signed are still another history
+  const later = [await deposit(), await deposit()]
+  await publishAll(app.deps, acme)
+  expect((await published()).note).toBe(before.note)
+
+  expect(await resyncLog(asOwner, acme)).toEqual({ done: 'leaves restored', restored: 2, moved: 3 })
+  await publishAll(app.deps, acme)
+  const { leaves, checkpoint } = await published()
+  expect(leaves.slice(0, 5)).toEqual(before.leaves)
+  const ids = leaves.slice(1).map(leaf => JSON.parse(leaf).id)
+  expect(ids).toEqual([...kept, ...lost, after, ...later])
+  expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
+  const next = await deposit()
+  await publishAll(app.deps, acme)
+  expect(JSON.parse((await published()).leaves.at(-1) ?? '').id).toBe(next)
+  await monitorNextLog(app.deps, acme)
+  expect((await logs())[0]).toMatchObject({ state: 'running', fault: null })
+})
+
+test('a copy of the data without the published files signs nothing', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const folder = join(app.folder, 'log')
+  rmSync(folder, { recursive: true })
+  await deposit()
+  await publishAll(app.deps, acme)
+  expect(await app.deps.logFiles.readCheckpoint(await logId())).toBeUndefined()
+  expect((await logs())[0]).toMatchObject({ state: 'no_checkpoint' })
+  await expect(resyncLog(asOwner, acme)).rejects.toThrow('is missing')
+})
+
+test('a checkpoint of another key counts as none', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const note = (await published()).note
+  const forged = note.replace(/\n2\n/, '\n3\n')
+  await app.deps.logFiles.writeCheckpoint(await logId(), forged)
+  await deposit()
+  await publishAll(app.deps, acme)
+  expect(await app.deps.logFiles.readCheckpoint(await logId())).toBe(forged)
+  expect((await logs())[0]).toMatchObject({ state: 'no_checkpoint' })
+})
+
+test('a forked log is frozen, cannot be resynced, and has a successor after it was retired', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const backup = await takeBackup()
+  await deposit()
+  await publishAll(app.deps, acme)
+  const abroad = await published()
+  await restore(backup)
+  // the copy went on with files of its own, and then got those of the original
+  rmSync(join(app.folder, 'log'), { recursive: true })
+  cpSync(join(app.folder, 'backup-log'), join(app.folder, 'log'), { recursive: true })
+  await deposit()
+  await publishAll(app.deps, acme)
+  await app.deps.logFiles.writeCheckpoint(await logId(), abroad.note)
+  const waiting = await deposit()
+  await publishAll(app.deps, acme)
+  expect((await logs())[0]).toMatchObject({ state: 'forked' })
+  await expect(resyncLog(asOwner, acme)).rejects.toThrow()
+
+  const old = await origin()
+  const result = await retireLog(asOwner, acme)
+  expect(result).toMatchObject({ origin: old, successor: `${old}/2`, rebuilt: 1, lost: 0 })
+  await publishAll(app.deps, acme)
+  const { leaves, checkpoint } = await published()
+  expect(checkpoint.origin).toBe(`${old}/2`)
+  expect(leaves.slice(1).map(leaf => JSON.parse(leaf).id)).toEqual([waiting])
+  const policy = JSON.parse(leaves[0] ?? '')
+  expect(policy.previous).toMatchObject({ origin: old, size: 3 })
+  expect(policy.log).not.toBe(JSON.parse(abroad.leaves[0] ?? '').log)
+  expect((await logs()).map(({ state }) => state)).toEqual(['retired', 'running'])
+  const { request_id } = await depositOf(waiting)
+  const [row] = (await app.owner.query('select facts from request where id = $1', [request_id]))
+    .rows
+  expect(row.facts.leaf_hash).toBe(sha256(Buffer.of(0), Buffer.from(leaves[1] ?? '')))
+  // who had a receipt keeps the files that prove it
+  expect(await app.deps.logFiles.readCheckpoint(logIdOf(old))).toBe(abroad.note)
+  const next = await deposit()
+  await publishAll(app.deps, acme)
+  expect(JSON.parse((await published()).leaves.at(-1) ?? '').id).toBe(next)
+})
+
+test('files that were damaged are found by the monitor, and written again by resync', async () => {
+  await appendLeaves(600)
+  await publishAll(app.deps, acme)
+  const folder = join(app.folder, 'log', await logId())
+  const damage = ['tile/0/000/000/001', 'tile/1/000/000/000', 'entries/000/000/000.gz']
+  for (const path of damage) {
+    const whole = await monitorAgain()
+    expect(whole).toBeNull()
+    writeFileSync(join(folder, path), randomBytes(100))
+    expect(await monitorAgain()).toMatch(/missing or damaged/)
+    expect(await resyncLog(asOwner, acme)).toEqual({ done: 'files written', leaves: 601 })
+  }
+  expect(await monitorAgain()).toBeNull()
+  // a leaf of the database that is not the published one
+  await app.owner.query(
+    `update log_leaf set hash = sha256(hash) where company_id = $1 and idx = 300`,
+    [acme]
+  )
+  expect(await monitorAgain()).toBe('entries 1 are not those of the database')
+})
+
+test('old checkpoints go, and the first and the newest stay', async () => {
+  for (let at = 0; at < 3; at++) {
+    await deposit()
+    await publishAll(app.deps, acme)
+  }
+  await deleteOldCheckpoints(app.deps, acme)
+  expect(await checkpointSizes()).toEqual([1, 2, 3, 4])
+  app.wait(91 * 86_400)
+  await deleteOldCheckpoints(app.deps, acme)
+  expect(await checkpointSizes()).toEqual([1, 4])
+})
+
+test('nothing plain is in the published files', async () => {
+  const name = `marked-${randomBytes(9).toString('hex')}.pdf`
+  const bytes = randomBytes(300)
+  await app.deposit(ada, bytes, name)
+  await publishAll(app.deps, acme)
+  const { leaves, note } = await published()
+  const hex = sha256(bytes)
+  const marks = [
+    name,
+    hex,
+    Buffer.from(hex, 'hex').toString('base64url'),
+    ada.id,
+    'application/pdf'
+  ]
+  for (const mark of marks) expect(leaves.join('\n') + note).not.toContain(mark)
+  expect(new Set(leaves.slice(1).map(leaf => leaf.length))).toEqual(new Set([718]))
+})
+
+async function deposit(): Promise<string> {
+  const { deposit_id } = await app.deposit(ada, randomBytes(100))
+  return deposit_id ?? ''
+}
+
+async function depositOf(id: string): Promise<{ request_id: string }> {
+  const { rows } = await app.owner.query('select request_id from deposit where id = $1', [id])
+  return rows[0]
+}
+
+/** Without deposits, which take longer. */
+async function appendLeaves(count: number): Promise<void> {
+  await app.owner.query(
+    `with head as (
+       update log_head set leaf_seq = leaf_seq + $2 where company_id = $1 returning leaf_seq, log_no
+     ), leaf as (
+       select head.*, n, '{"n":"' || gen_random_uuid() || '"}' as leaf from head, generate_series(1, $2::int) n
+     )
+     insert into log_leaf (company_id, log_no, idx, leaf_id, leaf, hash)
+     select $1, log_no, leaf_seq - $2 + n, left(md5(leaf), 22), leaf, sha256('\\x00'::bytea || leaf::bytea) from leaf`,
+    [acme, count]
+  )
+}
+
+async function monitorAgain(): Promise<string | null> {
+  await app.owner.query('update log_state set monitored_at = null where company_id = $1', [acme])
+  await monitorNextLog(app.deps, acme)
+  return (await logs())[0]?.fault ?? null
+}
+
+const logTables = ['log_head', 'log_leaf', 'log_state', 'log_checkpoint']
+
+/** Of the tables of logs and of the published files. */
+async function takeBackup(): Promise<Map<string, string>> {
+  cpSync(join(app.folder, 'log'), join(app.folder, 'backup-log'), { recursive: true })
+  const tables = await Promise.all(
+    logTables.map(async table => {
+      const { rows } = await app.owner.query(`select to_jsonb(t)::text as row from ${table} t`)
+      return [table, `[${rows.map(({ row }) => row).join(',')}]`] as const
+    })
+  )
+  return new Map(tables)
+}
+
+async function restore(backup: Map<string, string>): Promise<void> {
+  for (const [table, rows] of backup) {
+    await app.owner.query(`delete from ${table}`)
+    await app.owner.query(
+      `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+      [rows]
+    )
+  }
+  // the history is not what this is about
+  await app.owner.query(
+    `update log_head h set event_seq = coalesce(
+       (select max(seq) from event e where e.company_id = h.company_id), 0)`
+  )
+}
+
+async function checkpointSizes(): Promise<number[]> {
+  const { rows } = await app.owner.query(
+    'select size::int from log_checkpoint where company_id = $1 order by size',
+    [acme]
+  )
+  return rows.map(({ size }) => size)
+}
+
+async function origin(): Promise<string> {
+  return (await logs()).at(-1)?.origin ?? ''
+}
+
+async function logId(): Promise<string> {
+  return logIdOf(await origin())
+}
+
+async function published() {
+  return readPublished(app.deps.logFiles, await origin())
+}
+
+function logs() {
+  return listLogsOf(app.deps, acme)
+}
+
+function sha256(...parts: Buffer[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('hex')
+}

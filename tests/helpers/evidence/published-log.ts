@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
+import { cutEntries, parseEntries } from '../../../src/core/evidence/tiles.ts'
+import type { CompanyId, Deps, LogFiles } from '../../../src/server/domain/deps.ts'
+import { publishLog } from '../../../src/server/domain/evidence/log-publishing.ts'
+import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
+
+/** Publishes until nothing is left, as the job does. */
+export async function publishAll(deps: Deps, company: CompanyId): Promise<void> {
+  while (await publishLog(deps, company));
+}
+
+/** What a reader finds who has the files alone. */
+export async function readPublished(files: LogFiles, origin: string) {
+  const id = logIdOf(origin)
+  const note = await files.readCheckpoint(id)
+  if (note === undefined) throw new Error(`nothing of ${origin} is published`)
+  const checkpoint = parseCheckpoint(note)
+  const leaves: string[] = []
+  for (let bundle = 0; leaves.length < Number(checkpoint.size); bundle++) {
+    const count = Math.min(256, Number(checkpoint.size) - leaves.length)
+    const entries = await files.readEntries(id, bundle)
+    if (!entries) throw new Error(`entries ${bundle} are missing`)
+    leaves.push(...parseEntries(cutEntries(entries, count)))
+  }
+  return { note, checkpoint, leaves }
+}
+
+/** RFC 6962, section 2.1, level by level. */
+export function rootOfLeaves(leaves: readonly string[]): Buffer {
+  let level = leaves.map(leaf => hashOf(Buffer.of(0), Buffer.from(leaf)))
+  while (level.length > 1) {
+    const above: Buffer[] = []
+    for (let at = 0; at < level.length; at += 2) {
+      const [left, right] = level.slice(at, at + 2)
+      above.push(left && right ? hashOf(Buffer.of(1), left, right) : (left ?? Buffer.alloc(0)))
+    }
+    level = above
+  }
+  return level[0] ?? hashOf()
+}
+
+function hashOf(...parts: Buffer[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
