@@ -139,7 +139,8 @@ function checkTiles(files: LogFiles, id: string) {
 
   async function add(hashes: readonly Bytes[], level = 0): Promise<string | undefined> {
     for (const hash of hashes) {
-      const tile = (levels[level] ??= { index: 0, hashes: [] })
+      const tile = levels[level] ?? { index: 0, hashes: [] }
+      levels[level] = tile
       tile.hashes.push(hash)
       if (tile.hashes.length < tileWidth) continue
       const damaged =
