@@ -57,6 +57,9 @@ test('says what it can do, and of each command how it is called', async () => {
     'deposit held',
     'deposit retry',
     'audit check',
+    'log list',
+    'log resync',
+    'log retire',
     'verify',
     'seed-demo',
     'remove-demo'
@@ -322,6 +325,34 @@ test('audit check names the company and the first broken entry of a log', {
     status: 1,
     err: expect.stringContaining('entry 1 is broken')
   })
+  await postgres.stop()
+})
+
+test('lists logs, and ends one for its successor', { timeout: slow }, async () => {
+  const postgres = await startPostgres({ dir: join(dataDir, 'pg') })
+  const { logs } = JSON.parse((await command('log', 'list', '--json')).out)
+  const origin = 'docs.example.org/log'
+  expect(logs).toEqual([
+    { company: expect.any(String), origin, state: 'running', leaves: 1, published: 0, fault: null }
+  ])
+  expect((await command('log', 'list')).out).toBe(
+    `${origin}\n  company ${logs[0].company}, running, 0 of 1 leaves signed\n`
+  )
+  expect((await command('log', 'resync')).status).toBe(2)
+  expect(await command('log', 'resync', 'other.example.org/log')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('log list lists them')
+  })
+  // it has signed nothing yet, so there is nothing to read
+  expect((await command('log', 'resync', origin)).status).toBe(1)
+  const retired = JSON.parse((await command('log', 'retire', origin, '--json')).out)
+  expect(retired).toEqual({ origin, successor: `${origin}/2`, rebuilt: 0, lost: 0 })
+  expect(await command('log', 'retire', origin)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('retired already')
+  })
+  const after = JSON.parse((await command('log', 'list', '--json')).out).logs
+  expect(after.map((log: { state: string }) => log.state)).toEqual(['retired', 'running'])
   await postgres.stop()
 })
 

@@ -43,6 +43,7 @@ const needed = {
   mails: 4,
   /** two run at once, and each shows its progress by a second connection */
   imports: 4,
+  logs: 4,
   /** certificates, readiness, the served hosts and the jobs that run now and then */
   other: 1
 }
