@@ -32,7 +32,7 @@ const layers: Record<string, string> = {
   'server/domain': `${contract} server/db`,
   'server/domain/idempotency': domain,
   'server/domain/leases': domain,
-  'server/http': `${contract} site server/api/kit server/uploads server/domain ${roomsOf('companies events')}`,
+  'server/http': `${contract} site server/api/kit server/uploads server/domain ${roomsOf('companies events evidence')}`,
   'server/jobs': `${contract} server/domain/*`,
   'server/site': `${contract} site > astro-build`,
   'server/uploads': `${contract} server/api/kit server/domain ${roomsOf('deposits registers sessions')} > direct-put register-put upload-routes`

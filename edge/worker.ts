@@ -4,6 +4,7 @@ import { createApp } from 'astro/app/entrypoint'
 import { getMimeType } from 'hono/utils/mime'
 import { type Bytes, toBase64Url } from '../src/core/bytes.ts'
 import { hostRefusal, type RefusalStatus, readHost } from '../src/site/hosts.ts'
+import { isLogPath } from '../src/site/log-paths.ts'
 import { createOwnerReader, type OwnerSource, siteSecretHeader } from '../src/site/owners.ts'
 import { type BuiltFile, createSite } from '../src/site/site.ts'
 
@@ -12,6 +13,7 @@ const maxCacheBytes = 16_000_000
 const maxOwnerCharacters = 8_000_000
 // what the API allows by default
 const checksPerMinute = 60
+const logAnswerMs = 30_000
 const hidden = [
   'forwarded',
   'x-forwarded-for',
@@ -80,13 +82,18 @@ async function answer(request: Request): Promise<Response> {
     const owner = await resolve(host.slice(4)).catch(() => 'unknown' as const)
     if (owner) return askApi(request).catch(() => refuse(503))
   }
+  const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
+  if (isLogPath(target)) {
+    if (!(await resolve(host))) return refuse(421)
+    return askApi(request, AbortSignal.timeout(logAnswerMs)).catch(() => refuse(503))
+  }
   // if that fails, the site shows a page that says so
   const owner = await resolve(host).catch(() => 'unknown' as const)
   if (!owner) return refuse(421)
   const { status, headers, body } = await site.answer(
     {
       method: request.method,
-      target: request.url.slice(request.url.indexOf('/', 'https://'.length)),
+      target,
       headers: Object.fromEntries(request.headers)
     },
     host
@@ -96,13 +103,13 @@ async function answer(request: Request): Promise<Response> {
 }
 
 /** Hides what the visitor says about itself and about proxies, because the API believes the edge. */
-function askApi(request: Request): Promise<Response> {
+function askApi(request: Request, signal?: AbortSignal): Promise<Response> {
   const headers = new Headers(request.headers)
   for (const name of [...hidden, siteSecretHeader]) headers.delete(name)
   const address = env.CLIENT_ADDRESS_HEADER && request.headers.get(env.CLIENT_ADDRESS_HEADER)
   if (address) headers.set('x-forwarded-for', address)
   headers.set('via', '1.1 edge')
-  return fetch(new Request(request, { headers, redirect: 'manual' }))
+  return fetch(new Request(request, { headers, redirect: 'manual', ...(signal && { signal }) }))
 }
 
 function refuse(status: RefusalStatus): Response {

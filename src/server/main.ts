@@ -16,9 +16,15 @@ import { createFirstCompanyIfNone } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { type ConnectionRoomCheck, limitConnections } from './http/connections.ts'
-import { createGate } from './http/gate.ts'
-import { createClientAddressReader, createProxyAddressCheck } from './http/hosts.ts'
+import { createGate, type Gate } from './http/gate.ts'
+import {
+  type ClientAddressReader,
+  createClientAddressReader,
+  createProxyAddressCheck
+} from './http/hosts.ts'
 import { createHttpServer, type HttpServerOptions } from './http/listener.ts'
+import { createLogPages, type LogPages } from './http/log-pages.ts'
+import { createRemoteLogPages } from './http/remote-log-pages.ts'
 import { createSiteOwners } from './http/site-owners.ts'
 import { runJobs } from './jobs/job-runner.ts'
 import { fillDemoJob, serviceJobs } from './jobs/jobs.ts'
@@ -97,8 +103,10 @@ async function start(): Promise<void> {
   if (problems.length > 0) throw new Error(problems.join('\n'))
   output.starting()
   if (build && isSiteAlone && config.remoteApi) {
+    const { apiUrl } = config.remoteApi
     const resolve = createOwnerReader(config.remoteApi, { fetch })
-    await serve(config, output.log, { build, resolve })
+    const openLogs: LogOpener = at => createRemoteLogPages({ apiUrl, resolve, ...at })
+    await serve(config, output.log, { build, resolve, openLogs })
     output.ready({ address: `http://${config.host}:${config.port}` })
   } else await startWithDatabase(config, output, build)
 }
@@ -133,16 +141,18 @@ async function startWithDatabase(
   }
   owned.use(runJobs(serviceJobs(deps), log))
   const served = owned.use(await watchServedHosts(deps))
+  const headers = apiHeadersFor(deps.settings)
   await serve(config, log, {
     build,
     resolve,
+    openLogs: at => createLogPages({ deps, tenants, headers, ...at }),
     api: {
       tenants,
       app: createApp(deps, tenants, { lagMs: lag.ms }),
       uploads: createUploadHandler(deps),
       owners: createSiteOwners(config.siteSecret, resolve)
     },
-    headers: apiHeadersFor(deps.settings),
+    headers,
     check: connections => checkReadiness(deps, connections),
     judgeCertificate: createCertificateJudge(deps, served)
   })
@@ -162,6 +172,8 @@ async function startWithDatabase(
   owned.use(runJobs([fillDemoJob(deps)], log))
 }
 
+type LogOpener = (at: { gate: Gate; addressOf: ClientAddressReader }) => LogPages
+
 /** Listens, with pages if there is a build, and with the API if it is given. */
 async function serve(
   config: Config,
@@ -169,14 +181,16 @@ async function serve(
   parts: {
     build: AstroBuild | undefined
     resolve: (host: string) => Promise<Owner | undefined>
+    openLogs: LogOpener
     api?: HttpServerOptions['api']
     headers?: Record<string, string>
     check?: (connections: ConnectionRoomCheck) => ReturnType<typeof checkReadiness>
     judgeCertificate?: ReturnType<typeof createCertificateJudge>
   }
 ): Promise<void> {
-  const { build, resolve, api, headers, check, judgeCertificate } = parts
+  const { build, resolve, openLogs, api, headers, check, judgeCertificate } = parts
   const gate = createGate(undefined, config.poolSize)
+  const addressOf = createClientAddressReader(config.trustedProxies)
   const site =
     build &&
     createSite({
@@ -193,7 +207,8 @@ async function serve(
     ...(site && { pages: { site, resolve } }),
     ...(api && { api }),
     ...(headers && { headers }),
-    addressOf: createClientAddressReader(config.trustedProxies),
+    logs: openLogs({ gate, addressOf }),
+    addressOf,
     gate,
     log
   })

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createCompany, suspendCompany } from '../../src/contract/companies.ts'
 import { updateDomain } from '../../src/contract/domains.ts'
+import { openLogFiles } from '../../src/server/adapters/log-files.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
+import { makeKey, policyLeaf, sha256 } from '../helpers/evidence/evidence-log.ts'
+import { writeTestLog } from '../helpers/evidence/written-log.ts'
 import { retryFor } from '../helpers/retry-for.ts'
 import { sendRawRequest } from '../helpers/servers/shared-cache.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
@@ -78,6 +81,41 @@ test('a host of nobody is misdirected, and a wrong secret gets no company’s pa
   for (const wrong of ['', secret.slice(1), `${secret}a`]) {
     const answer = await asked(['host', 'localhost', 'site-secret', wrong])
     expect([answer.status, answer.body.toString()]).toEqual([403, '{}'])
+  }
+})
+
+test('the files of logs are read at every process, and a process of the site asks the API for them', async () => {
+  const origin = 'elsewhere.example/log'
+  const key = makeKey(origin, 1)
+  const leaves = [policyLeaf(origin, key), ...Array.from({ length: 299 }, (_, i) => `{"v":${i}}`)]
+  await writeTestLog(openLogFiles(join(api.dataDir, 'log')), { origin, key, leaves })
+  const base = `/logs/${sha256(origin).toString('hex')}`
+  const asked: [path: string, status: number, method?: string][] = [
+    [`${base}/checkpoint`, 200],
+    [`${base}/policy`, 200],
+    [`${base}/tile/0/000`, 200],
+    [`${base}/tile/0/001.p/44`, 200],
+    [`${base}/tile/entries/000`, 200],
+    [`${base}/tile/0/000`, 200, 'HEAD'],
+    [`${base}/tile/0/001`, 404],
+    [`${base}/checkpoint?x`, 404],
+    ['/log/nothing', 404],
+    [`${base}/checkpoint`, 204, 'OPTIONS'],
+    [`${base}/checkpoint`, 405, 'POST']
+  ]
+  for (const [path, status, method = 'GET'] of asked) {
+    const answers = await Promise.all(
+      [web, api].map(({ port }) => sendRawRequest(port, method, path, ['host', 'localhost']))
+    )
+    const [passed, own] = answers.map(({ status, headers, body }) => {
+      const { date: _, connection: __, 'keep-alive': ___, ...kept } = headers
+      return { status, headers: kept, body: body.toString('hex') }
+    })
+    expect([method, path, own?.status]).toEqual([method, path, status])
+    expect({ path, ...passed }).toEqual({ path, ...own })
+  }
+  for (const at of [web, api]) {
+    expect(await statusOf(at, `${base}/checkpoint`, 'nobody.localhost')).toBe(421)
   }
 })
 
@@ -202,11 +240,13 @@ test('while the API is away, known pages are served, others say so, and nothing 
   const lost = await ask(web, '/fr', 'other.localhost')
   expect(lost.status).toBe(503)
   expect(await lost.text()).toContain('Erreur interne')
+  expect(await statusOf(web, '/log/checkpoint')).toBe(503)
   await api.start()
   await retryFor(1, async () => {
     expect(await statusOf(web, '/en', 'other.localhost')).toBe(421)
   })
   expect(await statusOf(web, '/en')).toBe(200)
+  expect(await statusOf(web, '/log/nothing')).toBe(404)
 })
 
 test('a process of the site says what it lacks', async () => {

@@ -1,12 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { suspendCompany } from '../../src/contract/companies.ts'
 import { createDomain, publishTheme, saveThemeDraft } from '../../src/contract/domains.ts'
+import { openLogFiles } from '../../src/server/adapters/log-files.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
 import { openStream } from '../helpers/event-stream.ts'
+import { makeKey, policyLeaf, sha256 } from '../helpers/evidence/evidence-log.ts'
+import { writeTestLog } from '../helpers/evidence/written-log.ts'
 import { retryFor } from '../helpers/retry-for.ts'
 import { makeEdgeProcess } from '../helpers/servers/edge.ts'
 import { listenLocally } from '../helpers/servers/listen.ts'
@@ -36,6 +40,9 @@ beforeAll(async () => {
   node = await makeServiceProcess({ ROLE: 'web', ...site })
   edge = await makeEdgeProcess({ ...settings, SITE_SECRET: secret })
   await Promise.all([api.start(), node.start(), edge.start()])
+  const key = makeKey(origin, 1)
+  const leaves = [policyLeaf(origin, key)]
+  await writeTestLog(openLogFiles(join(api.dataDir, 'log')), { origin, key, leaves })
   ada = await signUpAt(api.port, 'localhost')
   await api.query(`update "user" set permissions = '{admin,operator}'`)
 })
@@ -45,6 +52,8 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
+const origin = 'elsewhere.example/log'
+const log = `/logs/${sha256(origin).toString('hex')}`
 const build = `/_i18n/{build}/fr/messages.json`
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0'
 
@@ -83,6 +92,19 @@ const addresses: [path: string, status: number, headers?: string[], method?: str
   ['/robots.txt', 200],
   ['/.well-known/change-password', 302, ['accept-language', 'fr']],
   ['/.well-known/security.txt', 404],
+  [`${log}/checkpoint`, 200],
+  [`${log}/policy`, 200, ['origin', 'https://reader.example']],
+  [`${log}/tile/0/000.p/1`, 200],
+  [`${log}/tile/entries/000.p/1`, 200, ['if-none-match', '*']],
+  [`${log}/tile/entries/000.p/1`, 200, [], 'HEAD'],
+  [`${log}/tile/0/000`, 404],
+  [`${log}/checkpoint?x`, 404],
+  [`${log}/checkpoint`, 204, ['origin', 'https://reader.example'], 'OPTIONS'],
+  [`${log}/checkpoint`, 405, ['content-length', '0'], 'POST'],
+  [`${log}/checkpoint`, 421, ['host', 'nobody.localhost']],
+  ['/log/nothing', 404, ['host', 'demo.localhost']],
+  ['/log/', 404],
+  ['/log', 404],
   ['/en/verify', 405, ['content-length', '0'], 'POST'],
   ['/en/verify', 405, [], 'OPTIONS'],
   ['/en', 421, ['host', 'nobody.localhost']],
@@ -293,6 +315,7 @@ test('while the API is away, known pages are served, others say so, and nothing 
       lost.add(`${page.status} ${page.headers.get('cache-control')}`)
       expect(await page.text()).toContain('Erreur interne')
       expect(await statusOf(at, `http://other${second}.localhost/robots.txt`)).toBe(503)
+      expect(await statusOf(at, `http://localhost${log}/checkpoint`)).toBe(503)
     }
     expect(await statusOf(edge, 'http://api.localhost/localhost')).toBe(503)
     await sleep(500)

@@ -18,6 +18,7 @@ import { openInstallationKeys } from '../../src/server/adapters/keys.ts'
 import { openLogFiles } from '../../src/server/adapters/log-files.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
+import { apiHeadersFor } from '../../src/server/api/kit/responses.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
 import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
@@ -37,6 +38,7 @@ import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch
 import { type CallLimits, createGate } from '../../src/server/http/gate.ts'
 import { createClientAddressReader } from '../../src/server/http/hosts.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/server/http/listener.ts'
+import { createLogPages } from '../../src/server/http/log-pages.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import {
   createDepositsFromUploadsJob,
@@ -154,6 +156,8 @@ export async function makeApp(
     lagMs?: () => number
     slowest?: HttpServerOptions['slowest']
     headMs?: HttpServerOptions['headMs']
+    /** Of files of logs that readers have not taken yet. */
+    maxLogSendingBytes?: number
     /** Adds calls to the API that the product does not have. */
     mount?: (api: Api) => void
     /**
@@ -243,10 +247,20 @@ export async function makeApp(
     [createDepositsFromUploadsJob(deps), ...importing, ...publishing, ...sending],
     deps.log
   )
+  const addressOf = createClientAddressReader(options.trustedProxies ?? [])
+  const { maxLogSendingBytes } = options
   const server = createHttpServer({
     pages: { site: options.site ?? noSite, resolve: tenants.resolve },
     api: { tenants, app, uploads: createUploadHandler(deps), owners: noOwners },
-    addressOf: createClientAddressReader(options.trustedProxies ?? []),
+    logs: createLogPages({
+      deps,
+      tenants,
+      gate,
+      addressOf,
+      headers: apiHeadersFor(deps.settings),
+      ...(maxLogSendingBytes === undefined ? {} : { maxSendingBytes: maxLogSendingBytes })
+    }),
+    addressOf,
     gate,
     log: deps.log,
     ...(options.slowest ? { slowest: options.slowest } : {}),

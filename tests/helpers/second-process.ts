@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createServiceSignals } from '../../src/server/adapters/signals.ts'
+import { apiHeadersFor } from '../../src/server/api/kit/responses.ts'
 import { createApp } from '../../src/server/app.ts'
 import { openTenantCache } from '../../src/server/domain/companies/served-hosts.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
@@ -8,6 +9,7 @@ import { createCallerWatch } from '../../src/server/domain/sessions/caller-watch
 import { createGate } from '../../src/server/http/gate.ts'
 import { createClientAddressReader } from '../../src/server/http/hosts.ts'
 import { createHttpServer } from '../../src/server/http/listener.ts'
+import { createLogPages } from '../../src/server/http/log-pages.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 import { listenLocally } from './servers/listen.ts'
@@ -39,10 +41,13 @@ export async function startSecondProcess(
     clock
   }
   const api = createApp(deps, tenants)
+  const [gate, addressOf] = [createGate(), createClientAddressReader([])]
+  const headers = apiHeadersFor(deps.settings)
   const server = createHttpServer({
     api: { tenants, app: api, uploads: createUploadHandler(deps), owners: noOwners },
-    addressOf: createClientAddressReader([]),
-    gate: createGate(),
+    logs: createLogPages({ deps, tenants, gate, addressOf, headers }),
+    addressOf,
+    gate,
     log: deps.log
   })
   return {

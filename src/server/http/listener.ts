@@ -3,6 +3,7 @@ import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
 import { commonApiHeaders } from '../../core/http-headers/csp.ts'
+import { isLogPath } from '../../site/log-paths.ts'
 import type { Owner } from '../../site/owners.ts'
 import type { Site } from '../../site/site.ts'
 import type { Api, CallPlace } from '../api/kit/context.ts'
@@ -17,6 +18,7 @@ import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { addParseErrorHandler } from './client-errors.ts'
 import type { Gate } from './gate.ts'
 import { type ClientAddressReader, hasUnambiguousPath, hostOf, sendHostError } from './hosts.ts'
+import type { LogPages } from './log-pages.ts'
 import { createRequestQueue } from './pipelining.ts'
 import type { SiteOwners } from './site-owners.ts'
 
@@ -41,6 +43,7 @@ export interface HttpServerOptions {
     uploads: UploadHandler
     owners: SiteOwners
   }
+  logs: LogPages
   addressOf: ClientAddressReader
   gate: Gate
   log: Log
@@ -51,7 +54,7 @@ export interface HttpServerOptions {
 }
 
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { pages, api, addressOf, gate, log, headMs = 10_000 } = options
+  const { pages, api, logs, addressOf, gate, log, headMs = 10_000 } = options
   const { headers = commonApiHeaders } = options
   const noteRefusal = createRefusalNote(log)
   const places = new WeakMap<IncomingMessage, Promise<CallPlace>>()
@@ -99,6 +102,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     // `api.acme.fr` is the API of `acme.fr` if that exists, else a page host
     const owner = host.startsWith('api.') ? await api?.tenants.resolve(host.slice(4)) : undefined
     if (!api || !serveCall || !owner) {
+      if (isLogPath(request.url ?? '')) return logs.answer(request, response, host)
       // if that fails, the site shows a page that says so
       const pageOwner = await pages?.resolve(host).catch(() => 'unknown' as const)
       if (!pages || !pageOwner) return sendHostError(response, 421, headers)

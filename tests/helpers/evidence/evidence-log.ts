@@ -138,7 +138,7 @@ export function noteOf(text: string, keys: TestKey[]): string {
 }
 
 /** RFC 6962, section 2.1, as it is defined there. */
-function rootOf(hashes: Buffer[]): Buffer {
+export function rootOf(hashes: Buffer[]): Buffer {
   const [only] = hashes
   if (!only) return sha256()
   if (hashes.length === 1) return only
