@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
+import { parseLogPolicy } from '../../../src/core/evidence/log-policy.ts'
+import { findSigners } from '../../../src/core/evidence/signed-notes.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import {
   bodyOf,
@@ -12,6 +15,7 @@ import {
   sha256,
   type TestLog
 } from '../../helpers/evidence/evidence-log.ts'
+import { publishAll } from '../../helpers/evidence/published-log.ts'
 import { entriesOf, writeTestLog } from '../../helpers/evidence/written-log.ts'
 
 const name = 'Marked plan of the orchard.pdf'
@@ -201,11 +205,21 @@ test('a log is read at every host of ours, and at no other', async () => {
   expect((await get('/log/checkpoint', 'api.acme.localhost')).status).toBe(404)
 })
 
-test('a log without published files has none', async () => {
-  await app.addCompany('Gamma', 'gamma.localhost')
+test('a log has files once it is published, and its policy has the key that signs them', async () => {
+  const company = await app.addCompany('Gamma', 'gamma.localhost')
   for (const path of ['checkpoint', 'policy', 'tile/0/000.p/1']) {
     expect(await get(`/log/${path}`, 'gamma.localhost')).toMatchObject(notFound)
   }
+  await publishAll(app.deps, company)
+  const [checkpoint, policy] = await Promise.all(
+    ['checkpoint', 'policy'].map(async path =>
+      (await get(`/log/${path}`, 'gamma.localhost')).body.toString()
+    )
+  )
+  const { logs } = parseLogPolicy(policy ?? '')
+  const { origin, size, note } = parseCheckpoint(checkpoint ?? '')
+  expect([origin, size, logs.length]).toEqual(['gamma.localhost/log', 1n, 1])
+  expect(findSigners(note, logs)).toEqual(logs)
 })
 
 test('the log of a suspended company stays readable', async () => {
