@@ -175,7 +175,7 @@ function delayed(signal: ServiceSignal, ms: number): ServiceSignal {
 }
 
 /** Each log once a day. */
-export function monitorLogsJob(deps: Deps): Job {
+function monitorLogsJob(deps: Deps): Job {
   const name = 'monitor-logs'
   return {
     name,
