@@ -43,11 +43,11 @@ import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import {
   createDepositsFromUploadsJob,
   fetchRegistersJob,
-  publishLogsJob,
   runImportsJob,
   sendMailsJob,
   workOnRegistersJob
 } from '../../src/server/jobs/jobs.ts'
+import { publishLogsJob } from '../../src/server/jobs/log-jobs.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { Site } from '../../src/site/site.ts'
 import { newEmail, uploadOf } from './client.ts'

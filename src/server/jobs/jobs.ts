@@ -12,11 +12,9 @@ import {
   releaseIdleUploadReservations
 } from '../domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../domain/deposits/upload-settlement.ts'
-import type { CompanyId, Deps, ServiceSignal } from '../domain/deps.ts'
+import type { CompanyId, Deps } from '../domain/deps.ts'
 import { deleteExpiredEvents } from '../domain/events/events.ts'
 import { deleteOldCheckpoints } from '../domain/evidence/log-checkpoints.ts'
-import { monitorNextLog } from '../domain/evidence/log-monitor.ts'
-import { publishLog, readPublishingState } from '../domain/evidence/log-publishing.ts'
 import { expiredRowDeletions } from '../domain/expired-rows.ts'
 import { recheckDueDomains } from '../domain/host-proofs/domain-checks.ts'
 import { deleteExpiredResponses } from '../domain/idempotency/idempotency.ts'
@@ -31,6 +29,7 @@ import { endOldVersions } from '../domain/registers/register-versions.ts'
 import { workOnRegisters } from '../domain/registers/register-work.ts'
 import { createSignaledJob, forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
+import { monitorLogsJob, publishLogsJob } from './log-jobs.ts'
 
 // in a day one document in a hundred
 const rehashAnHour = 0.01 / 24
@@ -124,67 +123,6 @@ export function workOnRegistersJob(deps: Deps): Job {
     signal: deps.signals.registers,
     workOnNext: (company, { stopping }) => workOnRegisters(deps, company, stopping)
   })
-}
-
-const frozenCheckMs = 60_000
-
-/**
- * Signs the log of each company that has new leaves, at most once in `logBatchMs`. Each log is looked
- * at when the process starts and after a lost connection to the database, which may be another one
- * since, and once a minute while it is frozen.
- */
-export function publishLogsJob(deps: Deps): Job {
-  const looked = new Map<CompanyId, number>()
-  deps.signals.missed.on(() => looked.clear())
-  return createSignaledJob(deps, {
-    name: 'publish-logs',
-    parallel: 4,
-    signal: delayed(deps.signals.leaves, deps.settings.logBatchMs),
-    async workOnNext(company) {
-      const { hasNew, isFrozen } = await readPublishingState(deps, company)
-      const now = deps.clock().getTime()
-      const at = looked.get(company)
-      const isDue = at === undefined || (isFrozen ? now - at >= frozenCheckMs : hasNew)
-      if (!isDue) return false
-      looked.set(company, now)
-      return publishLog(deps, company)
-    }
-  })
-}
-
-// what was sent meanwhile is in the database by then
-function delayed(signal: ServiceSignal, ms: number): ServiceSignal {
-  return {
-    send: signal.send,
-    on(listener) {
-      const waiting = new Map<CompanyId, NodeJS.Timeout>()
-      const end = signal.on(company => {
-        if (waiting.has(company)) return
-        const deliver = () => {
-          waiting.delete(company)
-          listener(company)
-        }
-        waiting.set(company, setTimeout(deliver, ms))
-      })
-      return () => {
-        end()
-        for (const timer of waiting.values()) clearTimeout(timer)
-      }
-    }
-  }
-}
-
-/** Each log once a day. */
-function monitorLogsJob(deps: Deps): Job {
-  const name = 'monitor-logs'
-  return {
-    name,
-    everyMs: 60 * 60_000,
-    run: stopping =>
-      forEachCompany(deps, { job: name, stopping }, async company => {
-        while (!stopping() && (await monitorNextLog(deps, company, stopping)));
-      })
-  }
 }
 
 export function deleteExpiredRowsJob(deps: Deps): Job {

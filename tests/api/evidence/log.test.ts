@@ -12,6 +12,8 @@ import { monitorNextLog } from '../../../src/server/domain/evidence/log-monitor.
 import { resyncLog, retireLog } from '../../../src/server/domain/evidence/log-recovery.ts'
 import { listLogsOf } from '../../../src/server/domain/evidence/logs.ts'
 import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
+import { runJobs } from '../../../src/server/jobs/job-runner.ts'
+import { publishLogsJob } from '../../../src/server/jobs/log-jobs.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { publishAll, readPublished, rootOfLeaves } from '../../helpers/evidence/published-log.ts'
 import { startSecondProcess } from '../../helpers/second-process.ts'
@@ -261,6 +263,27 @@ test('old checkpoints go, and the first and the newest stay', async () => {
   app.wait(91 * 86_400)
   await deleteOldCheckpoints(app.deps, acme)
   expect(await checkpointSizes()).toEqual([1, 4])
+})
+
+test('a log is signed at the end of a period, not when a record is made', async () => {
+  const settings = { ...app.deps.settings, logBatchMs: 3_600_000 }
+  const job = publishLogsJob({ ...app.deps, settings })
+  const end = job.wake?.(() => undefined)
+  const runAgain = () => job.run(() => false, true)
+  try {
+    await runAgain()
+    expect((await published()).checkpoint.size).toBe(1n)
+    await deposit()
+    await runAgain()
+    await runAgain()
+    expect((await published()).checkpoint.size).toBe(1n)
+  } finally {
+    end?.()
+  }
+  await using _jobs = runJobs([publishLogsJob(app.deps)], app.deps.log)
+  await expect.poll(async () => (await published()).checkpoint.size, { timeout: 20_000 }).toBe(2n)
+  await deposit()
+  await expect.poll(async () => (await published()).checkpoint.size, { timeout: 20_000 }).toBe(3n)
 })
 
 test('nothing plain is in the published files', async () => {
