@@ -542,8 +542,11 @@ function rawKey(point: Buffer, signatureOf: (text: string) => Buffer): TestKey {
   }
 }
 
-// R has a part of order 8, so that only the equation times 8 holds
-function signBesideTheGroup(text: string, seed: number): Buffer {
+/**
+ * Signs as only the holder of the key can: R has a part of order 8, so that only the equation times 8
+ * holds. The seed is 32 times the byte `seed`.
+ */
+export function signBesideTheGroup(text: string, seed: number): Buffer {
   const { Point } = ed25519
   const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(Buffer.alloc(32, seed))
   const torsion = Point.fromHex(ED25519_TORSION_SUBGROUP[1] ?? '')

@@ -1,3 +1,4 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
 import { describe, expect, test } from 'vitest'
 import {
   findSigners,
@@ -6,6 +7,7 @@ import {
   shortKeyOf
 } from '../../../../src/core/evidence/signed-notes.ts'
 import { makeKey, noteOf } from '../../../helpers/evidence/evidence-log.ts'
+import { signBesideTheGroup } from '../../../helpers/evidence/verifier-cases.ts'
 
 // the example of C2SP signed-note
 const published = {
@@ -68,6 +70,16 @@ describe('signatures', () => {
     }
     const line = `— ${key.name} ${bytes.toString('base64')}\n`
     expect(() => signersOf(`text\n\n${line}`)).toThrow('signature is wrong')
+  })
+
+  test('hold by the equation without the cofactor', () => {
+    const { publicKey, keyId } = parseVerifierKey(key.vkey)
+    const signature = signBesideTheGroup('text\n', 1)
+    expect(ed25519.verify(signature, Buffer.from('text\n'), publicKey, { zip215: false })).toBe(
+      true
+    )
+    const line = Buffer.concat([Buffer.from(keyId, 'hex'), signature]).toString('base64')
+    expect(() => signersOf(`text\n\n— ${key.name} ${line}\n`)).toThrow('signature is wrong')
   })
 
   test('number at most sixteen', () => {

@@ -152,6 +152,16 @@ describe('the file', () => {
     expect(judge(stored).facts.match).toBe('original')
   })
 
+  // whichever of the two fields tells it is opened
+  test.each([
+    [['orig', 'transform'], true],
+    [['orig', 'stored'], true],
+    [['orig'], false]
+  ])('was only declared, as far as %j tell', (names, original_declared) => {
+    const { facts } = judgePicture(names, exampleDigest)
+    expect(facts).toMatchObject({ match: 'original', original_declared })
+  })
+
   test('may be on record by its fingerprint alone', () => {
     const alone = exampleLog({ deposit: depositLeaf({ stored: '' }) })
     const receipt = receiptOf(alone, openingsOf(whole, { stored: '' }))
