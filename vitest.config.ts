@@ -59,6 +59,8 @@ export default defineConfig({
       // needs Caddy: `npm run test:caddy`
       { test: { ...shared, name: 'caddy', include: ['tests/deploy/caddy.test.ts'] } },
       { test: { ...shared, name: 'starts', include: starts } },
+      // needs Python: `npm run test:verifier`
+      { test: { ...shared, name: 'verifier', include: ['tests/verifier/**/*.test.ts'] } },
       // needs what `npm run build:edge` installs: `npm run test:edge`
       { test: { ...shared, name: 'edge', include: ['tests/edge/**/*.test.ts'] } }
     ]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks a receipt of Vidimus as docs/receipt-format.md says, and is written from that page alone.
+"""Checks receipts and logs of Vidimus as docs/receipt-format.md says. Written from that page alone.
 
     python3 verify_receipt.py FILE RECEIPT [--key VKEY | --policy FILE] [--json]
+    python3 verify_receipt.py --log ADDRESS-OR-FOLDER [--key VKEY | --policy FILE] [--json]
 
 Needs Python 3.9 or later and the package `cryptography` (Debian: python3-cryptography).
 """
@@ -11,9 +12,13 @@ import base64
 import binascii
 import datetime
 import hashlib
+import http.client
 import json
+import os
 import re
 import sys
+import urllib.error
+import urllib.request
 from dataclasses import dataclass
 
 from cryptography.exceptions import InvalidSignature
@@ -27,8 +32,11 @@ EXIT_STATUS = {
     "expired": 20,
     "authentic": 11,
     "matches": 13,
+    "intact": 0,
+    "log_invalid": 51,
 }
 UNUSABLE = 64
+LOG_FACTS = ["origin", "size", "root", "short_key"]
 
 NOTHING_KNOWN = {"match": "none", "original_declared": False, "issuer": "unknown"}
 
@@ -48,6 +56,14 @@ class UnknownVersion(Exception):
 
 class Failed(Exception):
     """A step failed, for a reason with a name."""
+
+
+class Missing(Exception):
+    """A file of a log is not there."""
+
+
+class Unusable(Exception):
+    """The command line, or what it names, cannot be used."""
 
 
 def require(condition):
@@ -196,6 +212,11 @@ def read_key(text):
     return Key(name, bytes.fromhex(key_id), data[0], data[1:], text)
 
 
+def short_key(key):
+    digits = sha256(key.text.encode()).hex()[:20]
+    return " ".join(digits[i : i + 4] for i in range(0, 20, 4))
+
+
 def read_log_key(text, origin):
     require(isinstance(text, str))
     key = read_key(text)
@@ -249,7 +270,10 @@ def check_signature(key, signature, signed):
 
 
 def signers(checkpoint, known):
-    """Returns those of the known keys that signed. Refuses the note if one of them did so wrongly."""
+    """Returns those of the known keys that signed, in the order of the known keys.
+
+    Refuses the note if one of them did so wrongly.
+    """
     signed = set()
     for name, key_id, signature in checkpoint.signatures:
         for key in known:
@@ -257,7 +281,7 @@ def signers(checkpoint, known):
                 require(key not in signed)
                 check_signature(key, signature, checkpoint.signed)
                 signed.add(key)
-    return signed
+    return [key for key in known if key in signed]
 
 
 # Proofs
@@ -403,9 +427,9 @@ def match_file(fingerprint, values):
 
 
 def check_issuer(receipt, checkpoint, trusted):
-    """Step 7. Returns whether the issuer is pinned, and whether the log contradicts itself."""
+    """Step 7. Returns a trusted key that signed or None, and whether the log contradicts itself."""
     origin = receipt["log"]["origin"]
-    trusted = set(trusted)
+    trusted = list(trusted)
     seen = []  # of (checkpoint, whether it is trusted)
     for entry in receipt["keys"]:
         with_reason = "receipt_altered"
@@ -414,19 +438,19 @@ def check_issuer(receipt, checkpoint, trusted):
             with_reason = "proof_invalid"
             _, earlier = prove(entry["leaf"], entry["proof"], origin)
             with_reason = "signature_invalid"
-            signed = signers(earlier, trusted | {key})
+            signed = signers(earlier, including(trusted, key))
             require(key in signed)
         except Refused:
             raise Failed(with_reason) from None
-        is_trusted = bool(signed & trusted)
+        is_trusted = any(each in trusted for each in signed)
         seen.append((earlier, is_trusted))
         if is_trusted:
-            trusted.add(key)
+            trusted = including(trusted, key)
     try:
-        pinned = bool(signers(checkpoint, trusted))
+        signed = signers(checkpoint, trusted)
     except Refused:
         raise Failed("signature_invalid") from None
-    seen.append((checkpoint, pinned))
+    seen.append((checkpoint, bool(signed)))
     contradictions = [
         one_trusted and other_trusted
         for one, one_trusted in seen
@@ -435,7 +459,11 @@ def check_issuer(receipt, checkpoint, trusted):
     ]
     if contradictions and not any(contradictions):
         raise Failed("proof_invalid")
-    return pinned, bool(contradictions)
+    return signed[0] if signed else None, bool(contradictions)
+
+
+def including(keys, key):
+    return keys if key in keys else [*keys, key]
 
 
 def check(data, fingerprint, trusted, now):
@@ -478,7 +506,7 @@ def check(data, fingerprint, trusted, now):
         return conclude("receipt_broken", failures[0])
 
     origin, vkey = receipt["log"]["origin"], read_key(receipt["log"]["vkey"])
-    trusted = {key for key in trusted if key.name == origin}
+    trusted = [key for key in trusted if key.name == origin]
 
     values = step("open", "receipt_altered", lambda: open_fields(receipt, leaf)) or {}
     result["fields"] = values
@@ -490,7 +518,7 @@ def check(data, fingerprint, trusted, now):
     expires = values.get("expires")
     expired = bool(expires) and expires <= now
 
-    pinned = contradicted = False
+    pinned, contradicted = None, False
     proven = step(
         "inclusion", "proof_invalid", lambda: prove(receipt["leaf"], receipt["proof"], origin)
     )
@@ -499,11 +527,11 @@ def check(data, fingerprint, trusted, now):
         step(
             "signature",
             "signature_invalid",
-            lambda: require(vkey in signers(checkpoint, trusted | {vkey})),
+            lambda: require(vkey in signers(checkpoint, including(trusted, vkey))),
         )
     if steps["signature"] == "passed":
         issuer = step("issuer", None, lambda: check_issuer(receipt, checkpoint, trusted))
-        pinned, contradicted = issuer or (False, False)
+        pinned, contradicted = issuer or (None, False)
         if contradicted:
             steps["issuer"] = "failed"
         elif issuer:
@@ -513,9 +541,9 @@ def check(data, fingerprint, trusted, now):
                 "id": leaf["id"],
                 "index": str(index),
                 "size": str(checkpoint.size),
+                "key": (pinned or vkey).text,
             }
-            short_key = sha256(vkey.text.encode()).hex()[:20]
-            result["short_key"] = " ".join(short_key[i : i + 4] for i in range(0, 20, 4))
+            result["short_key"] = short_key(pinned or vkey)
 
     stored = values.get("stored")
     result["facts"] = {
@@ -539,6 +567,183 @@ def check(data, fingerprint, trusted, now):
     if match is None or expires is None:
         return conclude("indeterminate", "fields_hidden")
     return conclude("authentic" if pinned else "matches")
+
+
+# The check of a log
+
+
+def reader_of(place):
+    """Returns a function that reads a file of a log: all of it, or one byte more than `most`."""
+
+    def from_address(name, most):
+        try:
+            with urllib.request.urlopen(place.rstrip("/") + "/" + name, timeout=60) as answer:
+                data = answer.read(most + 1)
+                if len(data) <= most and answer.length:
+                    raise Unusable(f"{name}: ends too early")
+                return data
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                raise Missing(name) from None
+            raise
+        except (http.client.HTTPException, ValueError) as error:
+            raise Unusable(f"{name}: {error}") from None
+
+    def from_folder(name, most):
+        try:
+            with open(os.path.join(place, name), "rb") as file:
+                return file.read(most + 1)
+        except FileNotFoundError:
+            raise Missing(name) from None
+
+    return from_address if is_address(place) else from_folder
+
+
+def is_address(place):
+    return re.match("https?://", place) is not None
+
+
+def folder_of(place):
+    path = place if is_address(place) else os.path.abspath(place)
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def read_text(read, name):
+    data = read(name, 65_536)
+    require(len(data) <= 65_536)
+    return decode(data)
+
+
+def decode(data):
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused from None
+
+
+def read_log_checkpoint(read, folder):
+    checkpoint = read_checkpoint(read_text(read, "checkpoint"))
+    log_id = sha256(checkpoint.origin.encode()).hex()
+    require(not re.fullmatch("[0-9a-f]{64}", folder) or folder == log_id)
+    return checkpoint
+
+
+def read_log_policy(read, origin):
+    keys = read_trusted_keys(read_text(read, "policy"))
+    require(keys and all(key.name == origin for key in keys))
+    return keys
+
+
+def find_signer(checkpoint, own, trusted):
+    """Returns a trusted key that signed, if there is one, or else one of the log's own keys."""
+    signed = signers(checkpoint, trusted + [key for key in own if key not in trusted])
+    require(any(key in own for key in signed))
+    return signed[0]
+
+
+def files_of(prefix, count):
+    """Yields the names of the files that have `count` hashes or leaves, and how many each has."""
+    for start in range(0, count, 256):
+        width = min(256, count - start)
+        digits = str(start // 256)
+        digits = digits.zfill(-(-len(digits) // 3) * 3)
+        groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
+        name = "/".join([prefix, *("x" + group for group in groups[:-1]), groups[-1]])
+        yield (name if width == 256 else f"{name}.p/{width}"), width
+
+
+def check_entries(read, checkpoint, own):
+    """Step 4."""
+    roots = []
+    announced = set()  # keys, as the leaves `policy` have them
+    for name, width in files_of("tile/entries", checkpoint.size):
+        leaves = read_entries(read(name, width * (2 + 65_535)))
+        require(len(leaves) == width)
+        for at, leaf in enumerate(leaves):
+            is_first = not roots and at == 0
+            if is_first or b'"type":"policy"' in leaf:
+                try:
+                    announced.add(read_policy_leaf(decode(leaf), checkpoint.origin))
+                except (Refused, UnknownVersion):
+                    require(not is_first)
+        roots.append(tree_root([sha256(b"\x00" + leaf) for leaf in leaves]))
+    require(all(key in announced for key in own))
+    # The root of 256 leaves is a node of the tree, and that of the last ones its right edge.
+    require(roots and tree_root(roots) == checkpoint.root)
+
+
+def read_entries(data):
+    leaves = []
+    at = 0
+    while at < len(data):
+        end = at + 2 + int.from_bytes(data[at : at + 2], "big")
+        require(at + 2 <= len(data) and end <= len(data))
+        leaves.append(data[at + 2 : end])
+        at = end
+    return leaves
+
+
+def check_tiles(read, checkpoint):
+    """Step 5."""
+    below = None  # the roots of the full tiles one level lower
+    edge = []  # the root of what they do not cover, if there is any
+    level, count = 0, checkpoint.size
+    while count > 0:
+        roots = []
+        for name, width in files_of(f"tile/{level}", count):
+            data = read(name, width * 32)
+            require(len(data) == width * 32)
+            hashes = [data[at : at + 32] for at in range(0, len(data), 32)]
+            if below is not None:
+                require(hashes == below[:width])
+                del below[:width]
+            if width == 256:
+                roots.append(tree_root(hashes))
+            else:
+                edge = [tree_root(hashes + edge)]
+        below, level, count = roots, level + 1, count // 256
+    require(edge == [checkpoint.root])
+
+
+def tree_root(hashes):
+    """Returns the root of the tree whose leaves have these hashes. There is at least one."""
+    while len(hashes) > 1:
+        rest = hashes[len(hashes) - len(hashes) % 2 :]
+        pairs = zip(hashes[::2], hashes[1::2])
+        hashes = [sha256(b"\x01" + left + right) for left, right in pairs] + rest
+    return hashes[0]
+
+
+def check_log(read, folder, trusted):
+    """Takes a function that reads files, the name of the folder that they are in, and keys.
+
+    Returns an object with at least `verdict`. Raises Missing if there is no checkpoint.
+    """
+    result = {}
+    reason = "checkpoint_invalid"
+    checkpoint = None
+    try:
+        checkpoint = read_log_checkpoint(read, folder)
+        result["origin"], result["size"] = checkpoint.origin, str(checkpoint.size)
+        result["root"] = base64.b64encode(checkpoint.root).decode()
+        reason = "policy_invalid"
+        own = read_log_policy(read, checkpoint.origin)
+        reason = "signature_invalid"
+        trusted = [key for key in trusted if key.name == checkpoint.origin]
+        key = find_signer(checkpoint, own, trusted)
+        result["issuer"] = "pinned" if key in trusted else "unknown"
+        result["short_key"] = short_key(key)
+        reason = "entries_invalid"
+        check_entries(read, checkpoint, own)
+        reason = "tiles_invalid"
+        check_tiles(read, checkpoint)
+    except Refused:
+        return {"verdict": "log_invalid", "reason": reason, **result}
+    except Missing:
+        if checkpoint is None:
+            raise
+        return {"verdict": "indeterminate", "reason": "file_missing", **result}
+    return {"verdict": "intact" if result["issuer"] == "pinned" else "matches", **result}
 
 
 # The command
@@ -584,10 +789,11 @@ def are_unique(items):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        description="Checks a receipt of Vidimus.", allow_abbrev=False
+        description="Checks a receipt or a log of Vidimus.", allow_abbrev=False
     )
-    parser.add_argument("file")
-    parser.add_argument("receipt")
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("receipt", nargs="?")
+    parser.add_argument("--log", help="address or folder of a log, instead of a file and receipt")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--key", help="a verifier key to trust")
     source.add_argument("--policy", help="a file of verifier keys to trust")
@@ -596,32 +802,53 @@ def main(arguments=None):
     parser.error = lambda message: sys.exit(unusable(message))
     args = parser.parse_args(arguments)
 
-    try:
-        with open(args.file, "rb") as file:
-            digest = hashlib.sha256()
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-        with open(args.receipt, "rb") as file:
-            data = file.read(262_144 + 1)
-        trusted = []
-        if args.key is not None:
-            trusted = [read_key(args.key)]
-            require(trusted[0].type == 1)
-        if args.policy is not None:
-            with open(args.policy, encoding="utf-8", newline="") as file:
-                trusted = read_trusted_keys(file.read())
-    except OSError as error:
-        return unusable(f"{error.filename}: {error.strerror}")
-    except (Refused, UnicodeError):
-        return unusable("the trusted keys cannot be used")
+    if (args.log is None) == (args.receipt is None) or (args.log and args.file):
+        return unusable("give a file and its receipt, or a log")
 
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    result = check(data, "sha256:" + digest.hexdigest(), trusted, now)
+    try:
+        trusted = read_trust(args.key, args.policy)
+        if args.log is None:
+            result = check_files(args.file, args.receipt, trusted)
+        else:
+            result = check_log(reader_of(args.log), folder_of(args.log), trusted)
+    except Missing as error:
+        return unusable(f"{args.log}: there is no {error}")
+    except (OSError, Unusable) as error:
+        return unusable(str(error))
+
+    verdict = ": ".join([result["verdict"], *filter(None, [result.get("reason")])])
     if args.json:
         print(json.dumps(result))
+    elif args.log is None:
+        print(verdict)
     else:
-        print(": ".join([result["verdict"], *filter(None, [result.get("reason")])]))
+        print(verdict, *(f"{name} {result[name]}" for name in LOG_FACTS if name in result), sep="\n")
     return EXIT_STATUS[result["verdict"]]
+
+
+def read_trust(key, policy):
+    try:
+        if key is not None:
+            trusted = read_key(key)
+            require(trusted.type == 1)
+            return [trusted]
+        if policy is not None:
+            with open(policy, encoding="utf-8", newline="") as file:
+                return read_trusted_keys(file.read())
+    except (Refused, UnicodeError):
+        raise Unusable("the trusted keys cannot be used") from None
+    return []
+
+
+def check_files(file, receipt, trusted):
+    with open(file, "rb") as opened:
+        digest = hashlib.sha256()
+        while chunk := opened.read(1 << 20):
+            digest.update(chunk)
+    with open(receipt, "rb") as opened:
+        data = opened.read(262_144 + 1)
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return check(data, "sha256:" + digest.hexdigest(), trusted, now)
 
 
 def unusable(message):

@@ -92,7 +92,10 @@ async function judgeInPython(cases) {
 }
 
 // what the page says of the answer, without what it leaves to each program
-function comparable(status, { verdict, reason, steps, facts, record, fields, unknown_fields }) {
+function comparable(
+  status,
+  { verdict, reason, steps, facts, record, short_key, fields, unknown_fields }
+) {
   const { parse, leaf, open, match, inclusion, signature, issuer } = steps
   return {
     status,
@@ -104,12 +107,8 @@ function comparable(status, { verdict, reason, steps, facts, record, fields, unk
       original_declared: facts.original_declared,
       issuer: facts.issuer
     },
-    record: record && {
-      origin: record.origin,
-      id: record.id,
-      index: record.index,
-      size: record.size
-    },
+    record,
+    short_key,
     fields,
     unknown_fields: unknown_fields.sort()
   }

@@ -15,7 +15,12 @@ import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
 import { runJobs } from '../../../src/server/jobs/job-runner.ts'
 import { publishLogsJob } from '../../../src/server/jobs/log-jobs.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { publishAll, readPublished, rootOfLeaves } from '../../helpers/evidence/published-log.ts'
+import {
+  appendLeaves,
+  publishAll,
+  readPublished,
+  rootOfLeaves
+} from '../../helpers/evidence/published-log.ts'
 import { startSecondProcess } from '../../helpers/second-process.ts'
 
 let app: TestApp
@@ -74,7 +79,7 @@ test('every size around a tile has one root, with tiles and entries that fit', a
   await publishAll(app.deps, acme)
   const roots = new Map<bigint, string>()
   for (const amount of [1, 126, 127, 1, 1, 1, 254, 2, 300]) {
-    await appendLeaves(amount)
+    await appendLeaves(app.owner, acme, amount)
     await publishAll(app.deps, acme)
     const { leaves, checkpoint } = await published()
     expect(BigInt(leaves.length)).toBe(checkpoint.size)
@@ -91,7 +96,7 @@ test('two processes on one store publish one history', async () => {
   await publishAll(app.deps, acme)
   const notes = new Map<string, string>()
   const publishing = Array.from({ length: 30 }, async (_, at) => {
-    await appendLeaves(3)
+    await appendLeaves(app.owner, acme, 3)
     await publishAll(at % 2 === 0 ? app.deps : second.deps, acme)
     const note = (await app.deps.logFiles.readCheckpoint(await logId())) ?? ''
     const { size, root } = parseCheckpoint(note)
@@ -118,11 +123,11 @@ test('a checkpoint that was signed before the commit failed is taken up', async 
 })
 
 test('older files that a stopped process wrote late are written again', async () => {
-  await appendLeaves(299)
+  await appendLeaves(app.owner, acme, 299)
   await publishAll(app.deps, acme)
   const folder = join(app.folder, 'log', await logId())
   cpSync(folder, join(app.folder, 'older'), { recursive: true })
-  await appendLeaves(100)
+  await appendLeaves(app.owner, acme, 100)
   await publishAll(app.deps, acme)
   rmSync(folder, { recursive: true })
   cpSync(join(app.folder, 'older'), folder, { recursive: true })
@@ -233,7 +238,7 @@ test('a forked log is frozen, cannot be resynced, and has a successor after it w
 })
 
 test('files that were damaged are found by the monitor, and written again by resync', async () => {
-  await appendLeaves(600)
+  await appendLeaves(app.owner, acme, 600)
   await publishAll(app.deps, acme)
   const folder = join(app.folder, 'log', await logId())
   const damage = ['tile/0/000/000/001', 'tile/1/000/000/000', 'entries/000/000/000.gz']
@@ -315,18 +320,6 @@ async function depositOf(id: string): Promise<{ request_id: string }> {
 }
 
 /** Without deposits, which take longer. */
-async function appendLeaves(count: number): Promise<void> {
-  await app.owner.query(
-    `with head as (
-       update log_head set leaf_seq = leaf_seq + $2 where company_id = $1 returning leaf_seq, log_no
-     ), leaf as (
-       select head.*, n, '{"n":"' || gen_random_uuid() || '"}' as leaf from head, generate_series(1, $2::int) n
-     )
-     insert into log_leaf (company_id, log_no, idx, leaf_id, leaf, hash)
-     select $1, log_no, leaf_seq - $2 + n, left(md5(leaf), 22), leaf, sha256('\\x00'::bytea || leaf::bytea) from leaf`,
-    [acme, count]
-  )
-}
 
 async function monitorAgain(): Promise<string | null> {
   await app.owner.query('update log_state set monitored_at = null where company_id = $1', [acme])
