@@ -434,6 +434,7 @@ export interface Database {
     name: string
     original: Generated<Buffer | null>
     stored: Generated<Buffer | null>
+    kek_id: Generated<string | null>
     transform: Json<Record<string, unknown> | null>
     state: string
     group_id: OfDeposit<string>

@@ -107,6 +107,7 @@ export async function openUpload(
       name,
       original: digests ? encryptDigest(deps.keys, file, digests.original) : null,
       stored: digests ? encryptDigest(deps.keys, file, digests.stored) : null,
+      kek_id: digests ? deps.keys.rootSecretId : null,
       transform: file.transform ? JSON.stringify(file.transform) : null,
       state: 'uploading',
       group_id: held.group_id,

@@ -439,6 +439,33 @@ test('knows the hosts below wildcards that were in use, as an owner who is no su
   ])
 })
 
+test('notes the root secret that sealed the digests of uploads, as an owner who is no superuser', async () => {
+  const migrateRest = await migrateUpTo('0070-note-sealing-keys.sql', await makeOwner())
+  const id = (n: number) => `${company.slice(0, -1)}${n}`
+  const [sealed, plain] = ['ab'.repeat(60), 'ab'.repeat(32)]
+  await asOwner(
+    database,
+    `insert into installation (kek_id, created_at) values ('0a1b2c3d', now());
+     insert into company (id, name, created_at) values ('${company}', 'Acme', now()), ('${id(1)}', 'Beta', now());
+     alter table upload disable trigger all;
+     insert into upload (company_id, id, request_id, user_id, category_id, record_id, size, media_type, name,
+         original, stored, state, group_id, period_start, created_at, active_at)
+       select company::uuid, name, gen_random_uuid(), '${id(2)}', '${id(3)}', name, 1, 'text/plain', name,
+              decode(original, 'hex'), decode(stored, 'hex'), 'uploading', '${id(4)}', now(), now(), now()
+         from (values ('${company}', 'a', '${sealed}', '${sealed}'), ('${id(1)}', 'b', '${sealed}', null),
+           ('${company}', 'c', '${plain}', '${plain}'), ('${company}', 'd', null, null))
+           as given (company, name, original, stored);
+     alter table upload enable trigger all;`
+  )
+  await migrateRest()
+  expect(await asOwner(database, 'select name, kek_id from upload order by name')).toEqual([
+    { name: 'a', kek_id: '0a1b2c3d' },
+    { name: 'b', kek_id: '0a1b2c3d' },
+    { name: 'c', kek_id: null },
+    { name: 'd', kek_id: null }
+  ])
+})
+
 test('makes an application role that can log in and nothing more', async () => {
   const roles = `select rolname, rolcanlogin, rolsuper or rolbypassrls or rolcreaterole
       or rolcreatedb or rolreplication as mighty from pg_roles where rolname like 'vidimus_%' order by 1`
