@@ -171,7 +171,7 @@ export const createDepositBatch = nonJsonEndpoint({
 
 /**
  * Deposits a file in one call; the body is the file, and the fields are in the query. 201: the file
- * is on record.
+ * is on record, and the header `Link` has the path of its receipt.
  */
 export const putDeposit = nonJsonEndpoint({
   method: 'PUT',
@@ -288,9 +288,26 @@ export const getDepositContent = nonJsonEndpoint({
 export const ReceiptFormat = z.enum(['json', 'tlog-proof'])
 export type ReceiptFormat = z.infer<typeof ReceiptFormat>
 
+const LeafWithProof = z.object({ leaf: z.string(), proof: z.string() })
+
+/** `docs/receipt-format.md` describes its texts. */
+export const Receipt = z.object({
+  format: z.literal('vidimus/receipt@v1'),
+  // nothing proves the name
+  log: z.object({ name: z.string(), origin: z.string(), vkey: z.string() }),
+  leaf: z.string(),
+  open: z.record(z.string(), z.object({ salt: z.string(), value: z.string() })),
+  proof: z.string(),
+  // oldest first
+  keys: z.array(LeafWithProof),
+  // empty today
+  timestamps: z.array(z.looseObject({ kind: z.string() }))
+})
+
 /**
- * Returns the receipt of a deposit as a file, with which anybody can check the document without this
- * service. `tlog-proof` is its proof alone, in the format of C2SP.
+ * Returns the receipt of a deposit, a file with which anybody can check the document without this
+ * service. `tlog-proof` is its proof alone, in the format of C2SP. Waits up to two seconds for the
+ * record to be sealed.
  */
 export const getReceipt = nonJsonEndpoint({
   method: 'GET',
@@ -303,7 +320,7 @@ export const getReceipt = nonJsonEndpoint({
     // `json` when absent
     format: z.optional(ReceiptFormat)
   }),
-  message: z.void(),
+  message: Receipt,
   // pending until the record is sealed; gone if what it would disclose was erased or lost
   errors: ['receipt_pending', 'receipt_gone']
 })

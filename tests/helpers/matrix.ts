@@ -34,6 +34,7 @@ import {
   type Thing,
   uploadBytes
 } from './cases.ts'
+import { publishAll } from './evidence/published-log.ts'
 import { makePerson } from './mailed.ts'
 
 /**
@@ -176,6 +177,7 @@ export function optionalFieldsOf(route: Endpoint | NonJsonEndpoint): string[] {
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
   const bytes = randomBytes(500)
   const done = await app.deposit(person, bytes, name)
+  await publishAll(app.deps, person.company)
   const { upload } = await app.reserve(person, uploadBytes, name)
   const open = await app.reserve(person, bytes, name)
   const company = app.companies[person.host] ?? ''

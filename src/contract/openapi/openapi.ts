@@ -27,6 +27,8 @@ export interface NonJsonHttpDetails {
   statuses: number[]
   requestType?: string
   responseType?: string
+  /** Of an answer that is not described further. */
+  otherResponseType?: string
   requiredHeaders?: string[]
   optionalHeaders?: string[]
   responseHeaders?: string[]
@@ -42,6 +44,7 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
   getReceipt: {
     statuses: [200],
     responseType: 'application/vnd.vidimus.receipt+json',
+    otherResponseType: 'text/plain',
     responseHeaders: ['Content-Disposition']
   },
   createDepositBatch: {
@@ -54,7 +57,7 @@ export const nonJsonHttpDetails: Record<string, NonJsonHttpDetails> = {
     requestType: 'application/octet-stream',
     responseType: 'application/json',
     optionalHeaders: ['Idempotency-Key'],
-    responseHeaders: ['Idempotent-Replayed']
+    responseHeaders: ['Idempotent-Replayed', 'Link']
   },
   headUpload: {
     statuses: [200],
@@ -306,7 +309,15 @@ function success(name: string, route: ApiCall, told: ReturnType<typeof responseS
   if (route.kind === 'endpoint' && route.versioned && route.status !== 204) headers.push('ETag')
   const type = route.kind === 'endpoint' ? 'application/json' : facts?.responseType
   const isEmpty = type === undefined || statuses[0] === 204
-  const content = isEmpty ? {} : { content: { [type]: media(type, told) } }
+  const other = facts?.otherResponseType
+  const content = isEmpty
+    ? {}
+    : {
+        content: {
+          [type]: media(type, told),
+          ...(other === undefined ? {} : { [other]: { schema: { type: 'string' } } })
+        }
+      }
   const answer = { description: 'Done', ...withHeaders(headers), ...content }
   const unchanged = preconditionOf(route) === 'If-None-Match' && {
     304: { description: 'Not changed', ...withHeaders(['ETag']) }

@@ -5,7 +5,8 @@ import {
   getDeposit,
   getDepositContent,
   getReceipt,
-  getUnfinishedUpload
+  getUnfinishedUpload,
+  type ReceiptFormat
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { parseRangeHeader } from '../../core/http-headers/byte-range.ts'
@@ -27,7 +28,7 @@ import {
   inLongRead
 } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountNonJsonEndpoint } from './kit/mount.ts'
-import { streamWhileAllowed } from './kit/while-allowed.ts'
+import { doWhileAllowed, streamWhileAllowed } from './kit/while-allowed.ts'
 
 export function mountDeposits(app: Api): void {
   mountIdempotent(app, createDeposit, async (input, c, key) => {
@@ -114,14 +115,30 @@ export function mountDeposits(app: Api): void {
     })
   })
 
-  mountNonJsonEndpoint(app, getReceipt, async ({ id }, c) =>
-    createReceipt(c.get('deps'), { ...hostCompanyAndCaller(c), id })
-  )
+  mountNonJsonEndpoint(app, getReceipt, async ({ id, format = 'json' }, c) => {
+    const input = { ...hostCompanyAndCaller(c), id, format }
+    const { name, text } = await createReceipt(c.get('deps'), input, async run => {
+      const wait = () => doWhileAllowed(c, run())
+      await (c.get('place')?.outside(wait) ?? wait())
+    })
+    return new Response(c.req.method === 'HEAD' ? null : text, {
+      headers: {
+        'content-type': receiptTypes[format],
+        'content-length': String(Buffer.byteLength(text)),
+        'content-disposition': attachmentHeader(name)
+      }
+    })
+  })
 }
 
 // a reduced copy must not replace the original in the person's folder: `scan (reduced).jpg`
 function savedName({ name, isReduced }: deposits.StoredFileMetadata): string {
   return isReduced ? `${name.replace(/(?<=.)\.\w{1,5}$/, '')} (reduced).jpg` : name
+}
+
+const receiptTypes: Record<ReceiptFormat, string> = {
+  json: 'application/vnd.vidimus.receipt+json',
+  'tlog-proof': 'text/plain; charset=utf-8'
 }
 
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']

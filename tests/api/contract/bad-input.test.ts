@@ -401,7 +401,9 @@ describe('a script and a formula', () => {
     if (!answer.includes('canary(')) return
     seen.add(name)
     const type = headers['content-type'] ?? ''
-    expect.soft(type, name).toMatch(/^(application\/(problem\+)?json|text\/csv)\b/)
+    expect
+      .soft(type, name)
+      .toMatch(/^(application\/(problem\+|vnd\.vidimus\.receipt\+)?json|text\/csv)\b/)
     if (type.startsWith('text/csv')) expect.soft(answer, name).not.toMatch(/(^|[,\n])"?=/)
     else JSON.parse(answer)
   }

@@ -67,7 +67,8 @@ export function rungOf({
   return isPaused(state) ? 'sealing_paused' : 'recorded'
 }
 
-function isPaused(state: LogState | null): boolean {
+/** Whether nothing is signed until an operator has looked at the log. */
+export function isPaused(state: LogState | null): boolean {
   return state !== null && state !== 'running' && state !== 'retired'
 }
 
