@@ -10,6 +10,7 @@ const meanings = {
   match: 'MatchedFingerprintKind',
   rung: 'Rung',
   leaf_hash: 'leaf_hash',
+  receipt: 'receipt',
   store: 'StoredContentKind'
 }
 

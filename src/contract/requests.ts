@@ -77,6 +77,11 @@ export const ProcessedRequest = z.object({
   recorded: z.optional(z.iso.datetime()),
   // absent for a verification
   deposit_id: z.optional(z.string()),
+  /**
+   * The path of the receipt of a deposit, with which anybody can check the document without this
+   * service. It is there once the entry is `done`.
+   */
+  receipt: z.optional(z.string()),
   // of the record made, or of a sealed one that was found
   leaf_hash: z.optional(z.string()),
   // its place in the public log

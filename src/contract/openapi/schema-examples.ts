@@ -13,6 +13,7 @@ const samples: Record<string, unknown> = {
   leaf_hash: sha256,
   name: 'report.pdf',
   original: sha256,
+  receipt: '/deposit/k7Qx2bVdT0mZr9LpYw3HsA/receipt',
   sha256,
   stored: sha256,
   title: 'Acme',

@@ -1,10 +1,14 @@
+import { getReceipt } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { foldText } from '../../core/text/search-words.ts'
 import type { Tx } from '../db/scope.ts'
 import type { Deps } from './deps.ts'
 
-type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
+type Facts = Omit<
+  ProcessedRequest,
+  'id' | 'kind' | 'created' | 'seq' | 'state' | 'code' | 'receipt'
+>
 
 export interface RequestStateToRecord {
   id: string
@@ -131,13 +135,17 @@ export function requestOf(row: {
   created_at: Date
   facts: object
 }): Omit<ProcessedRequest, 'seq'> {
-  const { id, kind, state, code, created_at, facts } = row
+  const { id, kind, state, code, created_at } = row
+  const facts: Facts = row.facts
   return {
     id,
     kind: kind as ProcessedRequest['kind'], // as: both columns are checked by the table
     created: created_at.toISOString(),
     state: state as ProcessedRequest['state'],
     ...(code === null ? {} : { code }),
-    ...facts
+    ...facts,
+    ...(state === 'done' && facts.deposit_id !== undefined
+      ? { receipt: getReceipt.path.replace('{id}', facts.deposit_id) }
+      : {})
   }
 }

@@ -46,6 +46,9 @@ export async function serveDirectUpload(
   try {
     const { entry, sha256, replayed } = await depositFile(deps, call, file)
     const body = putDeposit.message.parse({ ...entry, sha256: sha256.toString('hex') })
+    if (body.receipt !== undefined) {
+      response.setHeader('link', `<${body.receipt}>; rel="describedby"`)
+    }
     if (replayed) response.setHeader('idempotent-replayed', 'true')
     response.writeHead(201, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))

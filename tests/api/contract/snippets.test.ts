@@ -16,10 +16,11 @@ import { createUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeApiKey, makeCategory, requestOf } from '../../helpers/cases.ts'
-import { setLogState } from '../../helpers/evidence/signed-sizes.ts'
+import { publishAll } from '../../helpers/evidence/published-log.ts'
 import { csvDialect, diplomaColumns, makeRegister } from '../../helpers/registers.ts'
 
-const snippets = join(import.meta.dirname, '../../../docs/snippets')
+const root = join(import.meta.dirname, '../../..')
+const snippets = join(root, 'docs/snippets')
 const api = 'http://api.acme.localhost'
 const programs: Record<string, string> = { '.sh': 'sh', '.ts': process.execPath, '.py': 'python3' }
 
@@ -46,9 +47,6 @@ beforeAll(async () => {
   app = await makeApp({ runsImports: true })
   ada = await app.signUp()
   key = (await makeApiKey(app, ada, { scopes: ['deposit', 'history'] })).key
-  // what a program prints first of a new record is not sealed, and what it finds later is
-  const checkpoints = [{ size: 1000, at: '2026-05-04T08:02:12.000Z' }]
-  await setLogState(app, ada.company, { checkpoints })
   port = await app.listen()
   proxy = await startProxy(port)
   folder = await mkdtemp(join(tmpdir(), 'vidimus-snippets-'))
@@ -79,6 +77,11 @@ test('are all run by a test below', async () => {
     'import.ts',
     'localhost.py',
     'localhost.ts',
+    'receipt-check.sh',
+    'receipt.json',
+    'receipt.py',
+    'receipt.sh',
+    'receipt.ts',
     'reference.json',
     'reference.py',
     'reference.sh',
@@ -137,9 +140,36 @@ test.skipIf(isMissing('curl', 'python3'))(
   }
 )
 
+test.skipIf(isMissing('curl', 'python3', 'npm'))(
+  'receipt.* print a receipt, with which the line of the command judges the file',
+  async () => {
+    const bytes = randomBytes(700)
+    const { deposit_id = '' } = await app.deposit(ada, bytes)
+    await publishAll(app.deps, ada.company)
+    const there = join(folder, 'receipt')
+    await mkdir(there)
+    await writeFile(join(there, 'report.pdf'), bytes)
+    const line = await readFile(join(snippets, 'receipt-check.sh'), 'utf8')
+    const here = line.replace('https://example.com', `http://${ada.host}:${port}`)
+    await writeFile(join(there, 'check.sh'), `cd '${there}'\n${here}`)
+    for (const extension of ['sh', 'ts', 'py']) {
+      const name = `receipt.${extension}`
+      const { output, errors, code } = await run(name, deposit_id, { KEY: key })
+      expect(code, output + errors).toBe(0)
+      await expectShown('receipt.json', output)
+      expect((await runHere(name, deposit_id, { KEY: key })).output).toBe(output)
+      await writeFile(join(there, 'report.pdf.vidimus.json'), output)
+      const checked = await runFile(join(there, 'check.sh'), '', { VIDIMUS: root })
+      expect(checked.code, checked.output + checked.errors).toBe(11)
+      expect(checked.output).toContain('Unchanged: acme.localhost/log recorded this exact file')
+    }
+  }
+)
+
 test.skipIf(isMissing('curl', 'python3'))('history.* list what was deposited', async () => {
   const name = 'history.pdf'
   await app.deposit(ada, randomBytes(300), name)
+  await publishAll(app.deps, ada.company)
   for (const extension of ['sh', 'ts', 'py']) {
     const { output, code } = await run(`history.${extension}`, '', { KEY: key })
     expect(code, output).toBe(0)
@@ -231,12 +261,13 @@ test.skipIf(isMissing('curl', 'python3'))(
   async () => {
     const path = join(folder, 'refused.pdf')
     await writeFile(path, 'x')
-    const programsWithKey = ['deposit', 'history', 'import'].flatMap(name =>
+    const programsWithKey = ['deposit', 'receipt', 'history', 'import'].flatMap(name =>
       Object.keys(programs).map(extension => `${name}${extension}`)
     )
     for (const name of programsWithKey) {
       const env = { KEY: 'vdm_nothing', REGISTER: randomUUID() }
-      const { output, errors, code } = await run(name, path, env)
+      const argument = name.startsWith('receipt') ? 'k7Qx2bVdT0mZr9LpYw3HsA' : path
+      const { output, errors, code } = await run(name, argument, env)
       expect(code, name).not.toBe(0)
       expect(output + errors, name).toContain('"code":"unauthenticated"')
     }
@@ -290,6 +321,7 @@ async function expectVerified(name: string, runner = run): Promise<void> {
   const before = await runner(name, path)
   expect(JSON.parse(before.output).items).toMatchObject([{ verdict: 'not_found' }])
   await app.deposit(ada, bytes)
+  await publishAll(app.deps, ada.company)
   const { output, code } = await runner(name, path)
   expect(code, output).toBe(0)
   expect(verify.output.parse(JSON.parse(output)).items).toMatchObject([
