@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename } from 'node:fs/promises'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
  * Writes a file or replaces it. Readers get its old bytes or its new ones, also after a loss of
- * power.
+ * power. `check` is called as late as possible, and keeps the old file if it throws.
  */
-export async function replaceFile(path: string, bytes: string | Uint8Array): Promise<void> {
+export async function replaceFile(
+  path: string,
+  bytes: string | Uint8Array,
+  check: () => Promise<void> = async () => undefined
+): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   const file = await open(draft, 'wx', 0o600)
   try {
@@ -14,6 +18,12 @@ export async function replaceFile(path: string, bytes: string | Uint8Array): Pro
     await file.sync()
   } finally {
     await file.close()
+  }
+  try {
+    await check()
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
   }
   await rename(draft, path)
   await syncPath(dirname(path))

@@ -25,17 +25,26 @@ export function openLogFiles(directory: string): LogFiles {
     if (!/^[0-9a-f]{64}$/.test(log)) throw new Error('a log id has 64 hex digits')
     return join(directory, log)
   }
-  async function write(path: string, bytes: string | Uint8Array): Promise<void> {
+  async function write(
+    path: string,
+    bytes: string | Uint8Array,
+    check?: () => Promise<void>
+  ): Promise<void> {
     await makeDurableFolder(dirname(path), directory)
-    await replaceFile(path, bytes)
+    await replaceFile(path, bytes, check)
   }
+  const readCheckpoint = (log: string) => readFile(checkpoint(log), 'utf8').catch(ignoreMissingFile)
   async function read(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const bytes = await readFile(path).catch(ignoreMissingFile)
     return bytes && new Uint8Array(bytes)
   }
   return {
-    readCheckpoint: log => readFile(checkpoint(log), 'utf8').catch(ignoreMissingFile),
-    writeCheckpoint: (log, note) => write(checkpoint(log), note),
+    readCheckpoint,
+    writeCheckpoint: (log, note, before) =>
+      write(checkpoint(log), note, async () => {
+        if ((await readCheckpoint(log)) !== before)
+          throw new Error(`the checkpoint of log ${log} was replaced meanwhile`)
+      }),
     readTile: (log, tile) => read(tilePath(log, tile)),
     writeTile: (log, tile, hashes) => write(tilePath(log, tile), hashes),
     async readEntries(log, index) {

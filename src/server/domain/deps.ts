@@ -308,8 +308,11 @@ export interface ForeignFiles {
  */
 export interface LogFiles {
   readCheckpoint(log: string): Promise<string | undefined>
-  /** Replaces the checkpoint, so that readers get the old one or the new one. */
-  writeCheckpoint(log: string, note: string): Promise<void>
+  /**
+   * Replaces the checkpoint, so that readers get the old one or the new one. Throws if the one in
+   * place is not `before`, undefined for none: another process has signed meanwhile.
+   */
+  writeCheckpoint(log: string, note: string, before: string | undefined): Promise<void>
   /** Undefined if there is none. It may hold more hashes than a checkpoint covers. */
   readTile(log: string, tile: TilePlace): Promise<Bytes | undefined>
   writeTile(log: string, tile: TilePlace, hashes: Uint8Array): Promise<void>

@@ -313,7 +313,11 @@ test('no answer has a name, a size, a time or a fingerprint of a document', asyn
 
 test('a file that is missing is not said to be unpublished', async () => {
   const lost = { ...acme, origin: 'lost.localhost/log', leaves: acme.leaves.slice(0, 300) }
-  await app.deps.logFiles.writeCheckpoint(idOf(lost), noteOf(bodyOf(lost, 300), [lost.key]))
+  await app.deps.logFiles.writeCheckpoint(
+    idOf(lost),
+    noteOf(bodyOf(lost, 300), [lost.key]),
+    undefined
+  )
   await app.deps.logFiles.writeTile(idOf(lost), { level: 0, index: 0 }, Buffer.alloc(32 * 255))
   for (const path of ['policy', 'tile/0/000', 'tile/0/001.p/44', 'tile/entries/000']) {
     const answer = await get(`${filesOf(lost)}/${path}`)

@@ -122,6 +122,69 @@ test('a checkpoint that was signed before the commit failed is taken up', async 
   expect((await logs())[0]).toMatchObject({ state: 'running', published: 3 })
 })
 
+test('the checkpoint of a policy alone is kept, although the commit failed after it was signed', async () => {
+  await publishAll(app.deps, acme)
+  await app.owner.query('update log_state set published_size = 0 where company_id = $1', [acme])
+  await app.owner.query('delete from log_checkpoint where company_id = $1', [acme])
+  await deposit()
+  await publishAll(app.deps, acme)
+  expect(await checkpointSizes()).toEqual([1, 2])
+})
+
+test('a process that was stopped before it replaced the checkpoint does not put an older one in place', async () => {
+  await publishAll(app.deps, acme)
+  await deposit()
+  await using second = await startSecondProcess(app)
+  const { logFiles } = app.deps
+  const stopped: Deps = {
+    ...app.deps,
+    logFiles: {
+      ...logFiles,
+      async writeCheckpoint(...written) {
+        // PostgreSQL ends the transaction of a process that does not go on
+        await app.owner.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where state = 'idle in transaction' and datname = current_database()`
+        )
+        await deposit()
+        await publishAll(second.deps, acme)
+        await logFiles.writeCheckpoint(...written)
+      }
+    }
+  }
+  await expect(publishAll(stopped, acme)).rejects.toThrow()
+  expect((await published()).checkpoint.size).toBe(3n)
+})
+
+test('two databases that share the files do not sign one size twice', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note } = await published()
+  const backup = await takeBackup()
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note: other } = await published()
+  // the old primary and the new one
+  await restore(backup)
+  await app.deps.logFiles.writeCheckpoint(await logId(), note, other)
+  await deposit()
+  const { logFiles } = app.deps
+  const meanwhile: Deps = {
+    ...app.deps,
+    logFiles: {
+      ...logFiles,
+      async writeCheckpoint(log, signed, before) {
+        await logFiles.writeCheckpoint(log, other, before)
+        await logFiles.writeCheckpoint(log, signed, before)
+      }
+    }
+  }
+  await expect(publishAll(meanwhile, acme)).rejects.toThrow('replaced meanwhile')
+  expect((await published()).note).toBe(other)
+  await publishAll(app.deps, acme)
+  expect((await logs())[0]).toMatchObject({ state: 'behind' })
+})
+
 test('older files that a stopped process wrote late are written again', async () => {
   await appendLeaves(app.owner, acme, 299)
   await publishAll(app.deps, acme)
@@ -164,6 +227,14 @@ test('a restored database signs nothing until resync, and then one history goes 
   expect(leaves.slice(0, 5)).toEqual(before.leaves)
   const ids = leaves.slice(1).map(leaf => JSON.parse(leaf).id)
   expect(ids).toEqual([...kept, ...lost, after, ...later])
+  // the stream of the history says where they are now
+  const { rows: places } = await app.owner.query(
+    `select (payload ->> 'leaf_index')::int as place
+       from event join deposit using (company_id, request_id)
+      where company_id = $1 and deposit.id = any($2) and payload ? 'leaf_index' order by place`,
+    [acme, [after, ...later]]
+  )
+  expect(places.map(({ place }) => place)).toEqual([5, 6, 7])
   expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
   const next = await deposit()
   await publishAll(app.deps, acme)
@@ -187,9 +258,9 @@ test('a copy of the data without the published files signs nothing', async () =>
 test('a checkpoint of another key counts as none', async () => {
   await deposit()
   await publishAll(app.deps, acme)
-  const note = (await published()).note
+  const { note } = await published()
   const forged = note.replace(/\n2\n/, '\n3\n')
-  await app.deps.logFiles.writeCheckpoint(await logId(), forged)
+  await app.deps.logFiles.writeCheckpoint(await logId(), forged, note)
   await deposit()
   await publishAll(app.deps, acme)
   expect(await app.deps.logFiles.readCheckpoint(await logId())).toBe(forged)
@@ -209,7 +280,7 @@ test('a forked log is frozen, cannot be resynced, and has a successor after it w
   cpSync(join(app.folder, 'backup-log'), join(app.folder, 'log'), { recursive: true })
   await deposit()
   await publishAll(app.deps, acme)
-  await app.deps.logFiles.writeCheckpoint(await logId(), abroad.note)
+  await app.deps.logFiles.writeCheckpoint(await logId(), abroad.note, (await published()).note)
   const waiting = await deposit()
   await publishAll(app.deps, acme)
   expect((await logs())[0]).toMatchObject({ state: 'forked' })
@@ -235,6 +306,34 @@ test('a forked log is frozen, cannot be resynced, and has a successor after it w
   const next = await deposit()
   await publishAll(app.deps, acme)
   expect(JSON.parse((await published()).leaves.at(-1) ?? '').id).toBe(next)
+})
+
+test('resync with an older checkpoint forgets nothing that was signed', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note: older } = await published()
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note, checkpoint } = await published()
+  await app.deps.logFiles.writeCheckpoint(await logId(), older, note)
+  await resyncLog(asOwner, acme)
+  expect((await logs())[0]).toMatchObject({ published: 3 })
+  // the record of the last leaf has a receipt
+  expect(await retireLog(asOwner, acme)).toMatchObject({ rebuilt: 0 })
+  await publishAll(app.deps, acme)
+  const { previous } = JSON.parse((await published()).leaves[0] ?? '')
+  expect(previous).toMatchObject({ size: 3, root: toBase64(checkpoint.root) })
+})
+
+test('the successor of a log whose files are lost names its last checkpoint', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { checkpoint } = await published()
+  rmSync(join(app.folder, 'log'), { recursive: true })
+  await retireLog(asOwner, acme)
+  await publishAll(app.deps, acme)
+  const { previous } = JSON.parse((await published()).leaves[0] ?? '')
+  expect(previous).toMatchObject({ size: 2, root: toBase64(checkpoint.root) })
 })
 
 test('files that were damaged are found by the monitor, and written again by resync', async () => {

@@ -26,7 +26,8 @@ export async function writeTestLog(
     const own = log.leaves.slice(index * 256, index * 256 + 256)
     await files.writeEntries(id, index, entriesOf(own))
   }
-  await files.writeCheckpoint(id, noteOf(bodyOf(log, size), [log.key]))
+  const before = await files.readCheckpoint(id)
+  await files.writeCheckpoint(id, noteOf(bodyOf(log, size), [log.key]), before)
 }
 
 /** Each leaf after its length in two bytes. */

@@ -31,14 +31,15 @@ export async function publishLog(deps: PublishingDeps, company: CompanyId): Prom
     if (!log) return false
     const key = await openLogKey(tx, deps, log)
     const id = logIdOf(log.origin)
-    const finding = await guardLog(tx, { ...log, key }, await deps.logFiles.readCheckpoint(id))
+    const file = await deps.logFiles.readCheckpoint(id)
+    const finding = await guardLog(tx, { ...log, key }, file)
     if (finding.state !== log.state) await noteState(tx, deps, log, finding.state)
     if (finding.state !== 'running') return false
     const { published } = finding
-    const size = nextSize(published.size, log.leaves)
+    const size = nextSize(published.size, log)
     if (size === published.size && size === log.published_size) return false
     const root = await writeTiles(tx, deps.logFiles, { ...log, id }, published, size)
-    await sign(tx, deps, { ...log, id, key }, { size, root })
+    await sign(tx, deps, { ...log, id, key, file }, { size, root })
     return size < log.leaves
   })
 }
@@ -76,8 +77,10 @@ async function beginLogWithoutPolicy(deps: PublishingDeps, company: CompanyId): 
   })
 }
 
-// the first checkpoint covers the policy alone
-function nextSize(published: number, leaves: number): number {
+// The first checkpoint covers the policy alone. A file that is ahead gets its row first, because the
+// commit after its signature failed.
+function nextSize(published: number, { leaves, published_size }: LockedLog): number {
+  if (published > published_size) return published
   return published === 0 ? 1 : Math.min(leaves, published + leavesAtOnce)
 }
 
@@ -180,7 +183,14 @@ async function growFiles(
 async function sign(
   tx: Tx,
   deps: PublishingDeps,
-  { id, log_no, origin, key, published_size }: WrittenLog & { key: LogKey },
+  {
+    id,
+    log_no,
+    origin,
+    key,
+    published_size,
+    file
+  }: WrittenLog & { key: LogKey; file: string | undefined },
   { size, root }: PublishedTree
 ): Promise<void> {
   const note = signNote(checkpointText({ origin, size, root }), key)
@@ -204,6 +214,6 @@ async function sign(
     .where('company_id', '=', company_id)
     .where('log_no', '=', log_no)
     .execute()
-  await deps.logFiles.writeCheckpoint(id, note)
+  await deps.logFiles.writeCheckpoint(id, note, file)
   tx.afterCommit(() => deps.signals.seals.send(company_id))
 }

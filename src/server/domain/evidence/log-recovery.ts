@@ -56,7 +56,8 @@ export async function resyncLog(deps: RecoveryDeps, company: CompanyId): Promise
     const size = Number(checkpoint.size)
     if (state === 'running') {
       await rewriteFiles(tx, deps.logFiles, { ...log, id }, size)
-      await setState(tx, log, size)
+      // an older file in place takes nothing back
+      await setState(tx, log, Math.max(size, log.published_size))
       return { done: 'files written', leaves: size }
     }
     const lost = await findLostLeaves(tx, deps.logFiles, { ...log, id }, checkpoint)
@@ -103,7 +104,7 @@ export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise
       return opened ? [rebuildLeaf(next.origin, id, opened)] : []
     })
     await insertLeaves(tx, next.log_no, 1, rebuilt)
-    await noteNewLeaves(tx, rebuilt)
+    await noteNewLeaves(tx, 1, rebuilt)
     const head = { origin: next.origin, log_no: next.log_no, leaf_seq: rebuilt.length }
     await tx.updateTable('log_head').set(head).where('company_id', '=', company).execute()
     const lost = ids.length - rebuilt.length
@@ -203,6 +204,7 @@ async function restoreLeaves(
     .set({ leaf_seq: size + moved.length - 1 })
     .where('company_id', '=', tx.companyId)
     .execute()
+  await noteNewLeaves(tx, size, moved)
   await setState(tx, log, size)
   return { restored: lost.leaves.length, moved: moved.length }
 }
@@ -223,13 +225,24 @@ async function readLastCheckpoint(
 ): Promise<{ checkpoint: Checkpoint | undefined; covered: number }> {
   const file = await deps.logFiles.readCheckpoint(logIdOf(log.origin))
   const key = await openLogKey(tx, deps, log).catch(() => undefined)
-  const checkpoint = file && key && isSignedBy(key, file) ? parseCheckpoint(file) : undefined
+  const published = file && key && isSignedBy(key, file) ? parseCheckpoint(file) : undefined
   const finding = key && (await guardLog(tx, { ...log, key }, file))
-  const isAhead = finding?.state === 'running' && checkpoint
-  return {
-    checkpoint,
-    covered: Math.max(log.published_size, isAhead ? Number(checkpoint.size) : 0)
-  }
+  const isSame = finding?.state === 'running'
+  const covered = Math.max(log.published_size, isSame && published ? Number(published.size) : 0)
+  const newest = await readNewestCheckpoint(tx, log.log_no)
+  // the file was lost, or is an older one; if it has another history, that is what people see
+  const isOld = !published || (isSame && newest && newest.size > published.size)
+  return { checkpoint: isOld ? newest : published, covered }
+}
+
+async function readNewestCheckpoint(tx: Tx, log_no: number): Promise<Checkpoint | undefined> {
+  const row = await selectInCompany(tx, 'log_checkpoint')
+    .where('log_no', '=', log_no)
+    .orderBy('size', 'desc')
+    .limit(1)
+    .select('note')
+    .executeTakeFirst()
+  return row && parseCheckpoint(row.note)
 }
 
 async function insertSuccessor(
@@ -289,12 +302,12 @@ function rebuildLeaf(origin: string, id: string, { fields }: DepositOpenings): S
   return { leaf_id: id, leaf, hash }
 }
 
-// a history entry says which leaf it has
-async function noteNewLeaves(tx: Tx, leaves: readonly StoredLeaf[]): Promise<void> {
+// a history entry says which leaf it has, and where
+async function noteNewLeaves(tx: Tx, first: number, leaves: readonly StoredLeaf[]): Promise<void> {
   const given = sql`unnest(
     ${leaves.map(({ leaf_id }) => leaf_id)}::text[],
     ${leaves.map(({ hash }) => Buffer.from(hash).toString('hex'))}::text[]
-  ) with ordinality as given (leaf_id, leaf_hash, idx)`
+  ) with ordinality as given (leaf_id, leaf_hash, nth)`
   const company = tx.companyId
   await sql`
     update request set facts = facts || jsonb_build_object('leaf_hash', leaf_hash)
@@ -302,7 +315,7 @@ async function noteNewLeaves(tx: Tx, leaves: readonly StoredLeaf[]): Promise<voi
     where deposit.company_id = ${company} and deposit.id = leaf_id
       and request.company_id = ${company} and request.id = deposit.request_id`.execute(tx)
   await sql`
-    update event set payload = payload || jsonb_build_object('leaf_hash', leaf_hash, 'leaf_index', idx)
+    update event set payload = payload || jsonb_build_object('leaf_hash', leaf_hash, 'leaf_index', ${first}::bigint + nth - 1)
     from deposit, ${given}
     where deposit.company_id = ${company} and deposit.id = leaf_id
       and event.company_id = ${company} and event.request_id = deposit.request_id
