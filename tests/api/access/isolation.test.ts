@@ -566,7 +566,8 @@ describe('the catalogue', () => {
     'schema_migration',
     'setup_code',
     'certificate_name',
-    'rate_count'
+    'rate_count',
+    'platform_key'
   ]
   const query = async (sql: string) => (await database.owner.query(sql)).rows
 
@@ -613,7 +614,7 @@ describe('the catalogue', () => {
     )
     const keys = found.filter(row => tenant.includes(row.table))
     const loose = keys.filter(row => row.first !== 'company_id').map(row => row.index)
-    expect(loose.sort()).toEqual(['domain_host', 'log_head_origin_key'])
+    expect(loose.sort()).toEqual(['domain_host', 'log_state_origin_key'])
     expect(new Set(keys.map(row => row.table))).toEqual(new Set(tenant))
   })
 

@@ -9,7 +9,9 @@ alter table log_leaf
   add column idx bigint,
   drop constraint log_leaf_pkey;
 alter table log_head
-  add column log_no integer not null default 0;
+  add column log_no integer not null default 0,
+  -- `log_state` has the names of all logs, also of those that are retired
+  drop constraint log_head_origin_key;
 alter table company_key drop constraint company_key_kind_check,
   add constraint company_key_kind_check check (kind in ('lookup', 'data', 'log', 'answers'));
 
