@@ -337,7 +337,8 @@ function refusals(route: ApiCall): Record<string, object> {
   const byStatus = Map.groupBy(errorCodesOf(route), code => errorCodes[code])
   const found = [...byStatus].map(([status, codes]) => {
     const headers = status === 401 ? ['WWW-Authenticate'] : []
-    if (status === 429 || status === 503) headers.push('Retry-After')
+    const isForLater = status === 429 || status === 503 || codes.some(isWait)
+    if (isForLater) headers.push('Retry-After')
     const schema = {
       allOf: [{ $ref: '#/components/schemas/Problem' }],
       properties: { status: { const: status }, code: { enum: codes } }
@@ -351,6 +352,11 @@ function refusals(route: ApiCall): Record<string, object> {
     return [String(status), answer] as const
   })
   return Object.fromEntries(found)
+}
+
+/** Whether the same call can succeed soon. */
+function isWait(code: ErrorCode): boolean {
+  return ['idempotency_in_flight', 'receipt_pending', 'upload_busy'].includes(code)
 }
 
 function withHeaders(names: string[]): object {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyFile } from '../../../bin/verify-command.ts'
 import { createDeposit, getDeposit, Receipt } from '../../../src/contract/deposits.ts'
@@ -13,11 +14,13 @@ import { parseLogPolicy } from '../../../src/core/evidence/log-policy.ts'
 import { verifyInclusion } from '../../../src/core/evidence/merkle-proofs.ts'
 import { findSigners } from '../../../src/core/evidence/signed-notes.ts'
 import { verify } from '../../../src/core/evidence/verification.ts'
+import { createServiceSignals } from '../../../src/server/adapters/signals.ts'
 import { openDatabase } from '../../../src/server/db/open.ts'
 import { retireLog } from '../../../src/server/domain/evidence/log-recovery.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
 import { uploadOf } from '../../helpers/client.ts'
+import { postAcceptedBatch, smallFiles } from '../../helpers/deposits/batches.ts'
 import { publishAll } from '../../helpers/evidence/published-log.ts'
 import { makeTemporaryFolder } from '../../helpers/temporary-folder.ts'
 
@@ -190,6 +193,10 @@ describe('a receipt', () => {
     expect(receipt).toBe(`/deposit/${deposit_id}/receipt`)
     expect(headers['link']).toBe(`<${receipt}>; rel="describedby"`)
     expect(await ada.call(getRequest, { id })).toMatchObject({ receipt })
+    const { files, items } = smallFiles(1)
+    const [result] = await postAcceptedBatch(app, ada, items, files)
+    if (!result || !('request' in result)) throw new Error('the batch was refused')
+    expect(result.request.receipt).toBe(`/deposit/${result.request.deposit_id}/receipt`)
     expect(
       (await app.request(`api.${ada.host}`, { path: receipt, headers: bearer(ada.token) })).status
     ).toBe(200)
@@ -253,6 +260,21 @@ describe('before a record is sealed', () => {
     const waiting = get(id)
     await release()
     expect((await waiting).status).toBe(200)
+  })
+
+  test('its receipt comes as soon as another process has sealed it', async () => {
+    await using own = await makeApp()
+    const grace = await own.signUp()
+    const { deposit_id } = await own.deposit(grace, randomBytes(100))
+    const headers = bearer(grace.token)
+    const call = own.request(`api.${grace.host}`, {
+      path: `/deposit/${deposit_id}/receipt`,
+      headers
+    })
+    await sleep(300)
+    // whose signals get lost
+    await publishAll({ ...own.deps, signals: createServiceSignals() }, grace.company)
+    expect((await call).status).toBe(200)
   })
 
   test('it is not waited for while sealing is paused, and earlier receipts are given', async () => {
