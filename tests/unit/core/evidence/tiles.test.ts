@@ -19,8 +19,9 @@ import {
 import { defineTree } from '../../../helpers/evidence/defined-tree.ts'
 import { sha256 } from '../../../helpers/evidence/evidence-log.ts'
 import { createRandom } from '../../../helpers/random.ts'
+import { seed } from '../../../helpers/soak.ts'
 
-const random = createRandom(35)
+const random = createRandom(seed)
 const tree = defineTree(66_100)
 const leaves = tree.leafHashes.map(bytesOf)
 
