@@ -90,6 +90,7 @@ test('the files of logs are read at every process, and a process of the site ask
   const leaves = [policyLeaf(origin, key), ...Array.from({ length: 299 }, (_, i) => `{"v":${i}}`)]
   await writeTestLog(openLogFiles(join(api.dataDir, 'log')), { origin, key, leaves })
   const base = `/logs/${sha256(origin).toString('hex')}`
+  await retryFor(1, async () => expect(await statusOf(api, '/log/policy')).toBe(200))
   const asked: [path: string, status: number, method?: string][] = [
     [`${base}/checkpoint`, 200],
     [`${base}/policy`, 200],
@@ -99,6 +100,7 @@ test('the files of logs are read at every process, and a process of the site ask
     [`${base}/tile/0/000`, 200, 'HEAD'],
     [`${base}/tile/0/001`, 404],
     [`${base}/checkpoint?x`, 404],
+    ['/log/policy', 200],
     ['/log/nothing', 404],
     [`${base}/checkpoint`, 204, 'OPTIONS'],
     [`${base}/checkpoint`, 405, 'POST']

@@ -43,6 +43,9 @@ beforeAll(async () => {
   const key = makeKey(origin, 1)
   const leaves = [policyLeaf(origin, key)]
   await writeTestLog(openLogFiles(join(api.dataDir, 'log')), { origin, key, leaves })
+  await retryFor(1, async () =>
+    expect(await statusOf(api, 'http://demo.localhost/log/policy')).toBe(200)
+  )
   ada = await signUpAt(api.port, 'localhost')
   await api.query(`update "user" set permissions = '{admin,operator}'`)
 })
@@ -102,6 +105,7 @@ const addresses: [path: string, status: number, headers?: string[], method?: str
   [`${log}/checkpoint`, 204, ['origin', 'https://reader.example'], 'OPTIONS'],
   [`${log}/checkpoint`, 405, ['content-length', '0'], 'POST'],
   [`${log}/checkpoint`, 421, ['host', 'nobody.localhost']],
+  ['/log/policy', 200, ['host', 'demo.localhost']],
   ['/log/nothing', 404, ['host', 'demo.localhost']],
   ['/log/', 404],
   ['/log', 404],
