@@ -11,11 +11,12 @@ const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
 
 /**
  * `<log>/checkpoint`, `<log>/tile/<level>/<index>` and `<log>/entries/<index>`, the entries
- * compressed. A tile or a bundle that grows is replaced. Indexes are in two folders of three digits,
+ * compressed, and `<log>/successor` of a retired log. A tile or a bundle that grows is replaced. Indexes are in two folders of three digits,
  * so that no folder holds more than a thousand files.
  */
 export function openLogFiles(directory: string): LogFiles {
   const checkpoint = (log: string) => join(folderOf(log), 'checkpoint')
+  const successor = (log: string) => join(folderOf(log), 'successor')
   const tilePath = (log: string, { level, index }: TilePlace) =>
     join(folderOf(log), 'tile', String(level), numberPath(index))
   const entriesPath = (log: string, index: number) =>
@@ -53,6 +54,8 @@ export function openLogFiles(directory: string): LogFiles {
     },
     writeEntries: async (log, index, entries) =>
       write(entriesPath(log, index), await compress(entries)),
+    readSuccessor: log => readFile(successor(log), 'utf8').catch(ignoreMissingFile),
+    writeSuccessor: (log, origin) => write(successor(log), origin),
     remove: log => rm(folderOf(log), { recursive: true, force: true })
   }
 }

@@ -319,6 +319,9 @@ export interface LogFiles {
   /** Each leaf with its length before it (C2SP tlog-tiles). Undefined if there are none. */
   readEntries(log: string, index: number): Promise<Bytes | undefined>
   writeEntries(log: string, index: number, entries: Uint8Array): Promise<void>
+  /** The origin of the log that follows a retired one. Readers are not served it. */
+  readSuccessor(log: string): Promise<string | undefined>
+  writeSuccessor(log: string, origin: string): Promise<void>
   remove(log: string): Promise<void>
 }
 

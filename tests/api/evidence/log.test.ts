@@ -336,6 +336,32 @@ test('the successor of a log whose files are lost names its last checkpoint', as
   expect(previous).toMatchObject({ size: 2, root: toBase64(checkpoint.root) })
 })
 
+test('a database from before a retirement does not sign the retired log', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const old = await published()
+  const backup = await takeBackup()
+  const { origin: retired, successor } = await retireLog(asOwner, acme)
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note: next } = await published()
+  await restore(backup)
+  await app.owner.query('delete from company_key where version = 2')
+  const waiting = await deposit()
+  await publishAll(app.deps, acme)
+  expect((await published()).note).toBe(old.note)
+  expect((await logs())[0]).toMatchObject({ origin: retired, state: 'behind' })
+  await expect(resyncLog(asOwner, acme)).rejects.toThrow(`${successor} follows it`)
+
+  // the name of the lost successor stays its own
+  expect(await retireLog(asOwner, acme)).toMatchObject({ successor: `${retired}/3`, rebuilt: 1 })
+  await publishAll(app.deps, acme)
+  const { leaves } = await published()
+  expect(JSON.parse(leaves[0] ?? '').previous).toMatchObject({ origin: retired, size: 2 })
+  expect(JSON.parse(leaves[1] ?? '').id).toBe(waiting)
+  expect(await app.deps.logFiles.readCheckpoint(logIdOf(successor))).toBe(next)
+})
+
 test('files that were damaged are found by the monitor, and written again by resync', async () => {
   await appendLeaves(app.owner, acme, 600)
   await publishAll(app.deps, acme)

@@ -5,7 +5,7 @@ import { formatEntries, growTiles, rootFromTiles, tileWidth } from '../../../cor
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
-import { guardLog, type PublishedTree } from './log-guard.ts'
+import { type GuardFinding, guardLog, type PublishedTree } from './log-guard.ts'
 import { beginLog, hasPolicy, type LogKey, openLogKey, readPlatformKey } from './log-keys.ts'
 import { type LockedLog, lockLog } from './logs.ts'
 import { logIdOf, tileReaderOf } from './published-logs.ts'
@@ -32,7 +32,7 @@ export async function publishLog(deps: PublishingDeps, company: CompanyId): Prom
     const key = await openLogKey(tx, deps, log)
     const id = logIdOf(log.origin)
     const file = await deps.logFiles.readCheckpoint(id)
-    const finding = await guardLog(tx, { ...log, key }, file)
+    const finding = await guardUnlessRetired(tx, deps.logFiles, { ...log, id, key }, file)
     if (finding.state !== log.state) await noteState(tx, deps, log, finding.state)
     if (finding.state !== 'running') return false
     const { published } = finding
@@ -42,6 +42,17 @@ export async function publishLog(deps: PublishingDeps, company: CompanyId): Prom
     await sign(tx, deps, { ...log, id, key, file }, { size, root })
     return size < log.leaves
   })
+}
+
+// a database from before the retirement does not know of it
+async function guardUnlessRetired(
+  tx: Tx,
+  files: LogFiles,
+  log: WrittenLog & { key: LogKey },
+  file: string | undefined
+): Promise<GuardFinding> {
+  const isRetired = (await files.readSuccessor(log.id)) !== undefined
+  return isRetired ? { state: 'behind' } : guardLog(tx, log, file)
 }
 
 /** Whether a log has leaves that no checkpoint covers, and whether it signs nothing. */

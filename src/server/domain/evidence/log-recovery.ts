@@ -46,6 +46,11 @@ export async function resyncLog(deps: RecoveryDeps, company: CompanyId): Promise
   return inLockedLog(deps, company, async (tx, log) => {
     const id = logIdOf(log.origin)
     const key = await openLogKey(tx, deps, log)
+    const successor = await deps.logFiles.readSuccessor(id)
+    if (successor !== undefined)
+      throw new LogRefusal(
+        `This log was retired after the backup was made, and ${successor} follows it. Connect the database that knows that, or retire the log again.`
+      )
     const file = await deps.logFiles.readCheckpoint(id)
     if (file === undefined || !isSignedBy(key, file))
       throw new LogRefusal(
@@ -107,6 +112,7 @@ export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise
     await noteNewLeaves(tx, 1, rebuilt)
     const head = { origin: next.origin, log_no: next.log_no, leaf_seq: rebuilt.length }
     await tx.updateTable('log_head').set(head).where('company_id', '=', company).execute()
+    await deps.logFiles.writeSuccessor(logIdOf(log.origin), next.origin)
     const lost = ids.length - rebuilt.length
     return { origin: log.origin, successor: next.origin, rebuilt: rebuilt.length, lost }
   })
@@ -247,7 +253,7 @@ async function readNewestCheckpoint(tx: Tx, log_no: number): Promise<Checkpoint 
 
 async function insertSuccessor(
   tx: Tx,
-  { settings }: Pick<Deps, 'settings'>,
+  { settings, logFiles }: Pick<Deps, 'settings' | 'logFiles'>,
   log: LockedLog
 ): Promise<{ log_no: number; origin: string; key_version: number }> {
   const domain = await selectInCompany(tx, 'domain')
@@ -271,7 +277,7 @@ async function insertSuccessor(
   const next = { log_no: log.log_no + 1, key_version: log.key_version + 1 }
   for (const name of names) {
     const count = earlier.filter(({ origin }) => isNameOf(origin, name)).length
-    const origin = count === 0 ? name : `${name}/${count + 1}`
+    const origin = await firstWithoutFiles(logFiles, name, count + 1)
     const added = await tx
       .insertInto('log_state')
       .values({ company_id: tx.companyId, origin, state: 'running', ...next })
@@ -282,6 +288,13 @@ async function insertSuccessor(
     if (added) return { ...next, origin }
   }
   throw new Error(`no name is free for the successor of ${log.origin}`)
+}
+
+// a database that was restored may have lost the log that has them
+async function firstWithoutFiles(files: LogFiles, name: string, number: number): Promise<string> {
+  const origin = number === 1 ? name : `${name}/${number}`
+  const isTaken = (await files.readCheckpoint(logIdOf(origin))) !== undefined
+  return isTaken ? firstWithoutFiles(files, name, number + 1) : origin
 }
 
 // `h/log` and `h/log/2`, but not `h/log/<company id>`
