@@ -5,7 +5,9 @@ export type SealState =
   | { kind: 'even' }
   | { kind: 'hashing'; progress: number }
   | { kind: 'uploading'; progress: number }
-  | { kind: 'sealing' }
+  | { kind: 'recording' }
+  // on record, but not sealed
+  | { kind: 'recorded' }
   | { kind: 'sealed'; leafHash: string }
 
 /** SVG paths for `viewBox="0 0 100 100"`, drawn with round caps and without fill. */
@@ -75,7 +77,8 @@ function lengthsOf(state: SealState, ticks: 64 | 16): number[] {
     }
     case 'even':
     case 'uploading':
-    case 'sealing':
+    case 'recording':
+    case 'recorded':
       return Array.from({ length: ticks }, () => evenLength)
     case 'sealed': {
       const { leafHash } = state
@@ -96,7 +99,8 @@ function filledShare(state: SealState): number {
       return 0
     case 'uploading':
       return share(state.progress)
-    case 'sealing':
+    case 'recording':
+    case 'recorded':
     case 'sealed':
       return 1
   }

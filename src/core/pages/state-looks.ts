@@ -16,24 +16,37 @@ const icons = {
   warning: 'alert'
 } as const
 
-/** The states that more than one screen shows. `recorded` carries the seal. */
+/** The states that more than one screen shows. Only a sealed record has a seal of its own. */
 export const stateLooks = {
   waiting: look('soft', 'idle', 'deposit.state.waiting', 'verify.waiting'),
   unfinished: look('soft', 'even', 'history.states.uploading'),
   recording: look(
     'soft',
-    'sealing',
+    'recording',
     'deposit.state.recording',
     'history.states.queued',
     'history.states.processing'
   ),
   recorded: look(
     'good',
-    'sealed',
+    'recorded',
     'deposit.state.done',
-    'deposit.stamp.word',
     'history.states.done',
     'history.details.recorded'
+  ),
+  sealing_paused: look(
+    'warning',
+    'recorded',
+    'deposit.state.sealing_paused',
+    'history.states.sealing_paused'
+  ),
+  sealed: look(
+    'good',
+    'sealed',
+    'deposit.state.sealed',
+    'deposit.stamp.sealed',
+    'history.states.sealed',
+    'history.details.sealed'
   ),
   cancelled: look('soft', 'idle', 'deposit.state.cancelled', 'history.states.cancelled'),
   failed: look('bad', 'idle', 'history.states.failed'),
@@ -84,9 +97,10 @@ export function stateColorClass(state: StateWithLook): string {
   return colorClasses[stateLooks[state].color]
 }
 
+/** Without a leaf hash, a state that has a seal is drawn as one that is not sealed yet. */
 export function sealOfState(state: StateWithLook, leafHash?: string): SealState {
   const { seal } = stateLooks[state]
-  if (seal === 'sealed') return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
+  if (seal === 'sealed') return leafHash ? { kind: 'sealed', leafHash } : { kind: 'recorded' }
   // as: the table gives the seals with progress to no state
   return { kind: seal } as SealState
 }

@@ -1,7 +1,13 @@
 interface AnswerLike {
   verdict: 'authentic' | 'known_to_register' | 'not_found' | 'indeterminate'
   at: string
-  findings: readonly { match: 'original' | 'stored_copy'; recorded: string; leaf_hash: string }[]
+  findings: readonly {
+    match: 'original' | 'stored_copy'
+    recorded: string
+    leaf_hash: string
+    // of a record that is not sealed
+    rung?: string | undefined
+  }[]
   sources: readonly { id: string; result: 'found' | 'not_found' | 'unreachable' | 'not_asked' }[]
 }
 
@@ -38,9 +44,10 @@ export interface VerdictDescription {
   // the first register that lists it or did not reply, and how many there are
   register: string
   count: number
+  // of a sealed record
   leafHash: string | undefined
   // `adds.not_false`: sentences that follow the main one
-  adds: readonly ('not_false' | 'no_file' | 'check_fields' | 'not_a_no')[]
+  adds: readonly ('not_false' | 'no_file' | 'not_sealed' | 'check_fields' | 'not_a_no')[]
 }
 
 /**
@@ -60,8 +67,12 @@ export function describeVerdict(
     case 'authentic': {
       if (!finding) break
       const key = subject === 'fingerprint' ? 'fingerprint' : finding.match
-      const adds = subject === 'fingerprint' ? (['no_file'] as const) : []
-      const { recorded: time, leaf_hash: leafHash } = finding
+      const { recorded: time, leaf_hash, rung } = finding
+      const leafHash = rung === undefined ? leaf_hash : undefined
+      const adds = [
+        ...(subject === 'fingerprint' ? (['no_file'] as const) : []),
+        ...(leafHash === undefined ? (['not_sealed'] as const) : [])
+      ]
       return { ...none, key, sentence: key, time, leafHash, adds }
     }
     case 'known_to_register': {

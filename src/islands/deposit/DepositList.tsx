@@ -206,7 +206,7 @@ export function depositSummaryText(
   const parts = [
     { name: 'choosing', count: choosing },
     { name: 'missing', count: missing },
-    { name: 'done', count: done },
+    { name: done > 0 && summary.sealed === done ? 'sealed' : 'done', count: done },
     { name: 'duplicate', count: summary.duplicate },
     { name: 'failed', count: failed },
     { name: 'cancelled', count: cancelled }

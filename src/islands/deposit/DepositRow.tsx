@@ -17,6 +17,7 @@ import {
   retryDeposit
 } from '../../stores/deposits/deposits.ts'
 import { useDocumentDownload } from '../files/download-document.ts'
+import { ReceiptButton } from '../files/ReceiptButton.tsx'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { runKeepingFocus } from '../kit/keep-focus.ts'
@@ -37,7 +38,8 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const isDone = state.status === 'done'
   // beside the buttons, fingerprints would have half a line each
   const isStacked = state.status === 'choosing'
-  const label = isDone
+  const isSealed = isDone && state.request.rung === 'sealed'
+  const label = isSealed
     ? t('deposit.sealed', { name })
     : t('deposit.unsealed', { name, state: words })
 
@@ -108,6 +110,13 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
         )}
         {state.status === 'duplicate' && (
           <ActionButton name="again" run={depositAgain} deposit={deposit} />
+        )}
+        {isSealed && state.request.deposit_id && (
+          <ReceiptButton
+            depositId={state.request.deposit_id}
+            className="link link-secondary min-h-6 text-start text-sm pointer-coarse:min-h-11"
+            name={name}
+          />
         )}
         {isDone && state.request.store !== 'fingerprint' && (
           <Save request={state.request} name={name} />

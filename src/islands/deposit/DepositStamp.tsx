@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { sealOfState } from '../../core/pages/state-looks.ts'
 import { formatTimeWithSeconds } from '../../core/text/format.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
+import { ReceiptButton } from '../files/ReceiptButton.tsx'
 import { AnimatedSeal, prefersStillness } from '../kit/AnimatedSeal.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
@@ -9,38 +11,73 @@ import { useTranslation } from '../kit/use-translation.ts'
 const stamped = new Set<string>()
 
 interface DepositStampProps {
+  /** The last that was recorded. In a log, all before it are sealed when it is. */
   request: ProcessedRequest
   count: number
 }
 
 export function DepositStamp({ request, count }: DepositStampProps) {
-  const { locale, t } = useTranslation()
-  const { recorded, leaf_hash } = request
-  const time = recorded && formatTimeWithSeconds(new Date(recorded), locale)
+  const { t } = useTranslation()
+  const { rung, leaf_hash, deposit_id } = request
+  const isSealed = rung === 'sealed'
   return (
-    <div className="flex items-center gap-4 sm:gap-6" data-stamp>
-      {leaf_hash && <Seal key={leaf_hash} leafHash={leaf_hash} />}
-      <div className="grid min-w-0 gap-1">
-        <h2 className="verdict tabular-nums">
-          <time dateTime={recorded}>
-            {time ? t('deposit.stamp.at', { time }) : t('deposit.stamp.word')}
-          </time>
-        </h2>
-        {count > 1 && <p>{t('deposit.stamp.count', { count })}</p>}
+    <div className="flex items-start gap-4 sm:items-center sm:gap-6" data-stamp={rung}>
+      {leaf_hash && <Seal key={leaf_hash} rung={rung} leafHash={leaf_hash} />}
+      <div className="grid min-w-0 justify-items-start gap-1">
+        <StampWords request={request} />
+        {count > 1 && <p>{t(`deposit.summary.${isSealed ? 'sealed' : 'done'}`, { count })}</p>}
+        {isSealed && count === 1 && deposit_id && (
+          <ReceiptButton depositId={deposit_id} className="btn btn-outline mt-2" />
+        )}
       </div>
     </div>
   )
 }
 
-function Seal({ leafHash }: { leafHash: string }) {
+function StampWords({ request: { rung, recorded, sealed } }: Pick<DepositStampProps, 'request'>) {
+  const { locale, t } = useTranslation()
+  const timeOf = (time: string) => formatTimeWithSeconds(new Date(time), locale)
+  const heading = 'verdict tabular-nums'
+  if (rung === 'sealed') {
+    return (
+      <>
+        <h2 className={heading}>{t('deposit.stamp.sealed')}</h2>
+        {sealed && (
+          <p className="tabular-nums">
+            <time dateTime={sealed}>{t('deposit.stamp.since', { time: timeOf(sealed) })}</time>
+          </p>
+        )}
+      </>
+    )
+  }
+  return (
+    <>
+      <h2 className={heading}>
+        {recorded ? (
+          <time dateTime={recorded}>{t('deposit.stamp.at', { time: timeOf(recorded) })}</time>
+        ) : (
+          t('deposit.state.done')
+        )}
+      </h2>
+      {rung === 'sealing_paused' && <p>{t('deposit.stamp.paused')}</p>}
+    </>
+  )
+}
+
+function Seal({
+  rung = 'recorded',
+  leafHash
+}: Pick<ProcessedRequest, 'rung'> & { leafHash: string }) {
   const [isDown, setDown] = useState(() => stamped.has(leafHash) || prefersStillness())
+  const isSealed = rung === 'sealed'
   useEffect(() => {
+    if (!isSealed) return
     stamped.add(leafHash)
     setDown(true)
-  }, [leafHash])
+  }, [isSealed, leafHash])
   return (
     <AnimatedSeal
-      state={isDown ? { kind: 'sealed', leafHash } : { kind: 'sealing' }}
+      state={isSealed && !isDown ? { kind: 'recorded' } : sealOfState(rung, leafHash)}
       className="size-16 sm:size-24"
     />
   )

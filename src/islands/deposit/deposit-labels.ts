@@ -1,4 +1,5 @@
 import type { AppError } from '../../contract/kit/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import { sealOfState } from '../../core/pages/state-looks.ts'
 import {
@@ -6,6 +7,7 @@ import {
   formatDateTime,
   formatPercent,
   formatSpeed,
+  formatTimeWithSeconds,
   roundTimeLeft
 } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
@@ -30,7 +32,7 @@ export function sealStateOfDeposit(state: DepositState): SealState {
       return { kind: 'uploading', progress: state.ratio }
     case 'done':
     case 'duplicate':
-      return sealOfState('recorded', state.request.leaf_hash)
+      return sealOfState(state.request.rung ?? 'recorded', state.request.leaf_hash)
   }
 }
 
@@ -61,14 +63,25 @@ export function depositStateLabel(
       return t('deposit.state.duplicate', { date })
     }
     case 'done':
-      return t(
-        `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
-      )
+      return recordLabel(state.request, t, locale)
     case 'failed':
       return depositErrorText(state.error, t, locale) ?? t(`errors.${state.error.code}`)
     default:
       return t(`deposit.state.${state.status}`)
   }
+}
+
+function recordLabel(
+  { rung, sealed, store }: ProcessedRequest,
+  t: Translate,
+  locale: Locale
+): string {
+  if (rung === 'sealing_paused') return t('deposit.state.sealing_paused')
+  if (rung === 'sealed' && sealed !== undefined) {
+    return t('deposit.state.sealedAt', { time: formatTimeWithSeconds(new Date(sealed), locale) })
+  }
+  if (rung === 'sealed') return t('deposit.state.sealed')
+  return t(`deposit.state.${store === 'fingerprint' ? 'doneFingerprint' : 'done'}`)
 }
 
 function uploadingWords(

@@ -3,12 +3,13 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Deposit } from '../../contract/deposits.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatExactTime } from '../../core/text/format.ts'
-import { localizedPath } from '../../i18n/index.ts'
+import { formatBytes, formatExactTime, formatMoment } from '../../core/text/format.ts'
+import { languageTag, localizedPath } from '../../i18n/index.ts'
 import { fetchRequestDetails } from '../../stores/history/requests.ts'
 import { hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
 import { $verifiedFileNamesByRequest } from '../../stores/verified-file-names.ts'
 import { useDocumentDownload } from '../files/download-document.ts'
+import { ReceiptButton } from '../files/ReceiptButton.tsx'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -31,12 +32,14 @@ interface HistoryDetailsProps {
   /** Undefined if this tab has not received the request. */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
+  isDemo: boolean
   onClose: () => void
 }
 
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
-export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
+export function HistoryDetails(props: HistoryDetailsProps) {
+  const { id, request: listed, categories, isDemo, onClose } = props
   const { locale, t } = useTranslation()
   const dialog = useRef<HTMLDialogElement>(null)
   const title = useId()
@@ -91,7 +94,8 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
               {request ? requestName(request, t) : t('history.details.title')}
             </h2>
             {request && (
-              <p className={`font-medium ${requestColorClass(request)}`}>
+              // the state may change while it is read
+              <p role="status" className={`font-medium ${requestColorClass(request)}`}>
                 {requestStateLabel(request, t)}
               </p>
             )}
@@ -105,6 +109,8 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
           </button>
         </div>
         {request?.code && <p>{t(`errors.${request.code}`)}</p>}
+        {request && <Proof request={request} sealed={loaded?.deposit?.sealed} />}
+        {isDemo && request?.rung && <p className="text-ink-soft text-sm">{t('history.demo')}</p>}
         {request?.kind === 'deposit' && request.state === 'uploading' && (
           <UnfinishedUpload request={request} name={requestName(request, t)} />
         )}
@@ -149,6 +155,26 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
   )
 }
 
+interface ProofProps {
+  request: ProcessedRequest
+  /** If it is not known from the list: a tab that was away has missed the time. */
+  sealed: string | undefined
+}
+
+function Proof({ request, sealed = request.sealed }: ProofProps) {
+  const { locale, t } = useTranslation()
+  if (request.kind !== 'deposit' || request.state !== 'done') return null
+  if (request.rung === 'sealing_paused') return <p>{t('history.details.paused')}</p>
+  if (request.rung !== 'sealed') return <p>{t('history.details.pending')}</p>
+  return (
+    <p>
+      {sealed
+        ? t('history.details.since', { time: formatMoment(new Date(sealed), locale) })
+        : t('history.details.proved')}
+    </p>
+  )
+}
+
 interface FactsProps {
   request: ProcessedRequest
   deposit: Deposit | undefined
@@ -159,6 +185,8 @@ function Facts({ request, deposit, category }: FactsProps) {
   const { locale, t } = useTranslation()
   const { kind, items, registers, reduced_from, size, media_type, leaf_hash, deposit_id } = request
   const names = useStore($verifiedFileNamesByRequest, { ssr: 'initial' }).get(request.id) ?? []
+  const sealed = request.rung === 'sealed' ? (deposit?.sealed ?? request.sealed) : undefined
+  const index = deposit?.leaf_index ?? request.leaf_index
   const code = (label: string, value: string | undefined) =>
     value && (
       <Fact label={label}>
@@ -180,6 +208,11 @@ function Facts({ request, deposit, category }: FactsProps) {
             <time dateTime={deposit.recorded}>
               {formatExactTime(new Date(deposit.recorded), locale)}
             </time>
+          </Fact>
+        )}
+        {sealed && (
+          <Fact label={t('history.details.sealed')}>
+            <time dateTime={sealed}>{formatExactTime(new Date(sealed), locale)}</time>
           </Fact>
         )}
         {category && <Fact label={t('history.details.category')}>{category}</Fact>}
@@ -228,6 +261,11 @@ function Facts({ request, deposit, category }: FactsProps) {
         <dl className="flex flex-col gap-3 pt-3">
           {media_type && <Fact label={t('history.details.media')}>{media_type}</Fact>}
           {code(t('history.details.record'), deposit && deposit_id)}
+          {index !== undefined && (
+            <Fact label={t('history.details.place')}>
+              {new Intl.NumberFormat(languageTag(locale)).format(index)}
+            </Fact>
+          )}
           {code(t('history.details.leaf'), leaf_hash)}
           {code(t('history.details.request'), request.id)}
         </dl>
@@ -248,7 +286,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 function Actions({ request }: { request: ProcessedRequest }) {
   const { locale, t } = useTranslation()
   const { isSaving, error, save } = useDocumentDownload(request)
-  const { kind, state } = request
+  const { kind, state, deposit_id } = request
   const hasEnded = ['cancelled', 'lapsed', 'rejected', 'failed'].includes(state)
   const isOpen = kind === 'deposit' && state === 'uploading'
   return (
@@ -264,6 +302,19 @@ function Actions({ request }: { request: ProcessedRequest }) {
           <Icon name="save" className="size-4" />
           {t(`history.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`)}
         </button>
+      )}
+      {request.rung === 'sealed' && deposit_id && (
+        <>
+          <ReceiptButton
+            depositId={deposit_id}
+            className={`btn ${isDownloadable(request) ? 'btn-outline' : 'btn-primary'}`}
+          />
+          <ReceiptButton
+            depositId={deposit_id}
+            format="tlog-proof"
+            className="link link-secondary min-h-6 text-start text-sm pointer-coarse:min-h-11"
+          />
+        </>
       )}
       {kind === 'deposit' && hasFeatureOrPermission('deposit') && (hasEnded || isOpen) && (
         <a className="btn btn-primary" href={localizedPath(locale, '/deposit')}>

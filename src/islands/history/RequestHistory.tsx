@@ -28,7 +28,13 @@ import {
 } from './history-query.ts'
 import { LiveUpdateNote } from './LiveUpdateNote.tsx'
 
-export const RequestHistory = withTranslation(function RequestHistory() {
+interface RequestHistoryProps {
+  isDemo: boolean
+}
+
+export const RequestHistory = withTranslation(function RequestHistory({
+  isDemo
+}: RequestHistoryProps) {
   const { locale } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   const { address, change } = useListAddress(parseHistoryQuery, formatHistoryQuery)
@@ -58,6 +64,7 @@ export const RequestHistory = withTranslation(function RequestHistory() {
           key={address.request}
           id={address.request}
           names={names}
+          isDemo={isDemo}
           onClose={() => change(withoutEmptyFilters({ ...address, request: undefined }))}
         />
       )}
@@ -143,16 +150,23 @@ function Results({ address, names, onChange }: ResultsProps) {
 interface DetailsProps {
   id: string
   names: ReadonlyMap<string, string>
+  isDemo: boolean
   onClose: () => void
 }
 
-function Details({ id, names, onClose }: DetailsProps) {
+function Details({ id, names, isDemo, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyComponent(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)
   if (drawer.error) return <ErrorNote error={drawer.error} retry={drawer.retry} />
   return (
     drawer.Component && (
-      <drawer.Component id={id} request={findRequest(id)} categories={names} onClose={onClose} />
+      <drawer.Component
+        id={id}
+        request={findRequest(id)}
+        categories={names}
+        isDemo={isDemo}
+        onClose={onClose}
+      />
     )
   )
 }

@@ -37,9 +37,12 @@ export function verifiedCounts(items: VerifiedItems, t: Translate): string {
 type VerifiedItems = NonNullable<ProcessedRequest['items']>
 
 export function requestStateLabel(
-  { kind, state, verdict, match }: ProcessedRequest,
+  { kind, state, verdict, match, rung }: ProcessedRequest,
   t: Translate
 ): string {
+  if (kind === 'deposit' && state === 'done' && rung && rung !== 'recorded') {
+    return t(`history.states.${rung}`)
+  }
   if (kind === 'verify' && state === 'done' && verdict) {
     return t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
   }
@@ -62,14 +65,20 @@ export function sealStateOfRequest(request: ProcessedRequest): SealState {
 }
 
 // undefined for states that only the history shows
-function lookOf({ kind, state, verdict, match }: ProcessedRequest): StateWithLook | undefined {
+function lookOf({
+  kind,
+  state,
+  verdict,
+  match,
+  rung
+}: ProcessedRequest): StateWithLook | undefined {
   if (state === 'cancelled' || state === 'failed' || state === 'rejected') return state
   if (kind === 'verify') {
     return verdict === 'authentic' ? (match ?? 'original') : verdict
   }
   if (state === 'uploading') return 'unfinished'
   if (state === 'queued' || state === 'processing') return 'recording'
-  return state === 'done' ? 'recorded' : undefined
+  return state === 'done' ? (rung ?? 'recorded') : undefined
 }
 
 export function isDownloadable({

@@ -34,7 +34,7 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
 
   useEffect(() => {
     const svg = root.current
-    if (!svg || state.kind !== 'sealing' || prefersStillness()) return
+    if (!svg || state.kind !== 'recording' || prefersStillness()) return
     const pulse = svg.animate([{ opacity: 1 }, { opacity: 0.45 }, { opacity: 1 }], {
       duration: 1200,
       iterations: Number.POSITIVE_INFINITY

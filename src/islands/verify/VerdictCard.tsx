@@ -158,17 +158,21 @@ export function VerdictSeal({
   small?: boolean
 }) {
   const { t } = useTranslation()
-  const { leafHash, key } = description
-  const none = key === 'known_to_register' ? 'listed' : 'none'
-  const sealLabel = leafHash ? 'record' : none
+  const { leafHash } = description
   return (
     <AnimatedSeal
       state={sealOfState(stateOfVerdict(description), leafHash)}
-      label={t(`verify.seal.${sealLabel}`)}
+      label={t(`verify.seal.${sealLabelOf(description)}`)}
       small={small}
       className={className}
     />
   )
+}
+
+function sealLabelOf({ leafHash, adds, key }: VerdictDescription) {
+  if (leafHash) return 'record'
+  if (adds.includes('not_sealed')) return 'unsealed'
+  return key === 'known_to_register' ? 'listed' : 'none'
 }
 
 export function VerdictLabel({ description }: { description: VerdictDescription }) {

@@ -28,6 +28,7 @@ export interface DepositQueueDependencies extends Pick<TusClient, 'send' | 'getO
   maxBatchedBytes: number
   sendBatch: SendBatch
   getRequest: (id: string) => Promise<ProcessedRequest>
+  sealedIfReached: (request: ProcessedRequest) => ProcessedRequest
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
   forget: (id: string) => void
   /** Including the folders that the file was dropped or chosen with. */

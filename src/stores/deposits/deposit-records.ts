@@ -19,7 +19,9 @@ export function updateRequest(desk: Desk, request: ProcessedRequest): void {
   const entry = desk.list.find(({ reserved }) => reserved?.request.id === request.id)
   if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
   entry.reserved.request = request
-  if (entry.$state.get().status === 'recording') settle(desk, entry)
+  const { status } = entry.$state.get()
+  if (status === 'recording') settle(desk, entry)
+  else if (status === 'done') desk.list.change(entry, { status, request })
 }
 
 // the event stream usually reports them earlier, but may be interrupted
@@ -50,13 +52,13 @@ async function checkRecord(desk: Desk, entry: DepositEntry): Promise<void> {
   }
 }
 
-function settle({ list, recorded, recording }: Desk, entry: DepositEntry): void {
+function settle({ list, recorded, recording, sealedIfReached }: Desk, entry: DepositEntry): void {
   const request = entry.reserved?.request
   if (!request || ['uploading', 'queued', 'processing'].includes(request.state)) return
   recording.delete(entry)
   if (request.state === 'done') {
     recorded.add(entry.prepared?.original ?? '')
-    list.change(entry, { status: 'done', request })
+    list.change(entry, { status: 'done', request: sealedIfReached(request) })
   } else {
     resetForNewReservation(entry)
     list.fail(entry, new AppError(codeOf(request), `The deposit ended as ${request.state}`))

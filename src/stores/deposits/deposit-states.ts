@@ -54,6 +54,8 @@ export const emptyDepositQueueSummary = {
   choosing: 0,
   missing: 0,
   done: 0,
+  // of those that are done
+  sealed: 0,
   duplicate: 0,
   failed: 0,
   retryable: 0,
@@ -91,6 +93,7 @@ export function summarizeDeposits(deposits: Iterable<Summarized>): DepositQueueS
     summary.total += 1
     summary[counterOf(state)] += 1
     if (state.status === 'failed' && state.retryable) summary.retryable += 1
+    if (state.status === 'done' && state.request.rung === 'sealed') summary.sealed += 1
     if (isEarlier && hasEnded(state)) continue
     const share = ratioOf(state, sent)
     summary.batch.total += 1

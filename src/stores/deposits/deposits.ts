@@ -4,7 +4,7 @@ import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { browserEnvironment } from '../environment.ts'
 import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
-import { addRequestListener, loadRequests } from '../history/requests.ts'
+import { addRequestListener, loadRequests, sealedIfReached } from '../history/requests.ts'
 import {
   addSessionEndListener,
   addSessionStartListener,
@@ -40,6 +40,7 @@ const queue = createDepositQueue({
   reserve: (input, idempotencyKey) =>
     api('createDeposit', input, { idempotencyKey }).catch(throwRetryable),
   getRequest: id => api('getRequest', { id }).catch(throwRetryable),
+  sealedIfReached,
   send: tus.send,
   getOffset: tus.getOffset,
   cancelUpload: tus.cancel,

@@ -25,6 +25,8 @@ export interface EventStreamOptions {
   token: () => string | undefined
   onState: (state: StreamConnectionState) => void
   onMessage: (data: string) => void
+  /** Events `sealed`. `isFirst`: before it, this connection has told nothing. */
+  onSealed: (data: string, isFirst: boolean) => void
   /** `before` is the sequence number of the event before it, if there was one. */
   onSeen: (seen: { before: string | undefined; at: string }) => void
   /** Runs when events may have been missed. */
@@ -76,12 +78,14 @@ export function openEventStream(options: EventStreamOptions): () => void {
       throw error
     }
     let count = 0
+    let sealedCount = 0
     const parser = createParser({
       maxBufferSize: maxEventCharacters,
       onEvent: event => {
         if (signal.aborted) return
         count += 1
-        handleEvent(event, { first: count === 1, resumed, token })
+        if (event.event === 'sealed') sealedCount += 1
+        handleEvent(event, { first: count === 1, firstSealed: sealedCount === 1, resumed, token })
       }
     })
     const text = new TextDecoder()
@@ -92,12 +96,13 @@ export function openEventStream(options: EventStreamOptions): () => void {
 
   function handleEvent(
     { id, event, data }: EventSourceMessage,
-    { first, resumed, token }: { first: boolean; resumed: boolean; token: string | undefined }
+    { first, firstSealed, resumed, token }: EventPlace
   ): void {
     lastEventAt = environment.now()
     failures = 0
     onState('live')
     if (event === undefined) options.onMessage(data)
+    else if (event === 'sealed') options.onSealed(data, firstSealed)
     else if (event === 'reset' || (event === 'tick' && first && !resumed)) onReload()
     else if (event === 'disabled') {
       // the next attempt to connect will get an error with the details
@@ -171,6 +176,14 @@ export function openEventStream(options: EventStreamOptions): () => void {
     stopOffline()
     connection?.abort()
   }
+}
+
+interface EventPlace {
+  first: boolean
+  firstSealed: boolean
+  /** Whether the connection continues an earlier one. */
+  resumed: boolean
+  token: string | undefined
 }
 
 // some browsers cannot iterate over a body with `for await` yet

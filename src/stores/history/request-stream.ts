@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
-import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
+import { LogProgress, ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamConnectionState } from './event-stream.ts'
+import { SealingStep } from './seals.ts'
 
 const CrossTabHistoryMessage = z.object({
   state: StreamConnectionState,
@@ -9,6 +10,7 @@ const CrossTabHistoryMessage = z.object({
   at: z.optional(z.string()),
   before: z.optional(z.string()),
   request: z.optional(ProcessedRequest),
+  sealed: z.optional(SealingStep),
   reload: z.optional(z.boolean())
 })
 export type CrossTabHistoryMessage = z.infer<typeof CrossTabHistoryMessage>
@@ -19,27 +21,33 @@ export function parseCrossTabHistoryMessage(message: unknown): CrossTabHistoryMe
   return read.success ? read.data : undefined
 }
 
-interface RequestStreamOptions extends Omit<EventStreamOptions, 'url' | 'onMessage'> {
+interface RequestStreamOptions extends Omit<EventStreamOptions, 'url' | 'onMessage' | 'onSealed'> {
   origin: string
   onRequest: (request: ProcessedRequest) => void
+  onSealed: (progress: LogProgress, isFirst: boolean) => void
 }
 
-export function openRequestStream({ origin, onRequest, ...rest }: RequestStreamOptions) {
+export function openRequestStream(options: RequestStreamOptions) {
+  const { origin, onRequest, onSealed, ...rest } = options
   return openEventStream({
     ...rest,
     url: `${origin}${streamRequests.path}`,
     onMessage(data) {
-      const request = parse(data)
+      const request = parse(ProcessedRequest, data)
       if (request) onRequest(request)
+    },
+    onSealed(data, isFirst) {
+      const progress = parse(LogProgress, data)
+      if (progress) onSealed(progress, isFirst)
     }
   })
 }
 
-function parse(data: string): ProcessedRequest | undefined {
+function parse<Schema extends z.ZodMiniType>(schema: Schema, data: string) {
   try {
-    return ProcessedRequest.parse(JSON.parse(data))
+    return schema.parse(JSON.parse(data))
   } catch {
-    // the API may be a release newer than the page; the page can read this request after a reload
+    // the API may be a release newer than the page; the page can read this event after a reload
     return undefined
   }
 }

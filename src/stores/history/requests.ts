@@ -18,6 +18,15 @@ import { joinTabGroup, type TabGroupMembership } from '../tab-leader.ts'
 import type { StreamConnectionState } from './event-stream.ts'
 import { createRequestMatcher, hasAnyFilter, type RequestFilter } from './request-filter.ts'
 import type { CrossTabHistoryMessage } from './request-stream.ts'
+import {
+  afterStep,
+  isNewer,
+  movesRecords,
+  type Sealing,
+  type SealingStep,
+  withoutPlace,
+  withSeal
+} from './seals.ts'
 
 export type { StreamConnectionState }
 
@@ -26,7 +35,7 @@ const listeners = new Set<(request: ProcessedRequest) => void>()
 const list = createListStore<ProcessedRequest, RequestFilter>(loadPage, {
   live: {
     compare: compareNewestFirst,
-    isNewer: (request, held) => request.seq > held.seq,
+    isNewer,
     matcher: filter => (hasAnyFilter(filter) ? createRequestMatcher(filter) : undefined),
     onChange(changed) {
       for (const request of changed) {
@@ -52,6 +61,8 @@ let tabs: TabGroupMembership | undefined
 // this tab has received every event up to this one, from the stream or from the leading tab
 let seen: string | undefined
 let isCatchingUp = false
+// undefined until the stream has told it
+let sealing: Sealing | undefined
 // the `sessionGeneration()` whose requests this tab loads
 let joined: number | undefined
 
@@ -96,7 +107,7 @@ async function join(): Promise<void> {
       const news = stream.parseCrossTabHistoryMessage(message)
       if (news) applyMessage(news)
     },
-    snapshot: () => newsOf({ at: seen, before: seen })
+    snapshot: () => newsOf({ at: seen, before: seen, ...sealingToTell() })
   })
 }
 
@@ -112,8 +123,15 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
       tabs?.send(newsOf({}))
     },
     onRequest(request) {
-      list.merge([request])
+      list.merge([sealedIfReached(request)])
       tabs?.send(newsOf({ request }))
+    },
+    onSealed(progress, isFirst) {
+      // the log may have been signed several times while there was no connection
+      const from = isFirst ? progress.size : (sealing?.size ?? progress.size)
+      const sealed = { ...progress, from }
+      applySealing(sealed)
+      tabs?.send(newsOf({ sealed }))
     },
     onSeen({ before, at }) {
       seen = at
@@ -131,6 +149,24 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
   })
 }
 
+function applySealing(step: SealingStep): void {
+  const isMoved = movesRecords(sealing, step)
+  sealing = afterStep(sealing, step)
+  list.merge(list.all().map(isMoved ? withoutPlace : sealedIfReached))
+  if (isMoved) void list.refresh()
+}
+
+/** The copy of a request that a call has returned may be older than what the stream has told. */
+export function sealedIfReached(request: ProcessedRequest): ProcessedRequest {
+  return withSeal(request, sealing, findRequest(request.id))
+}
+
+function sealingToTell(): { sealed?: SealingStep } {
+  if (!sealing) return {}
+  const { size, isPaused } = sealing
+  return { sealed: { size, from: size, ...(isPaused ? { paused: true as const } : {}) } }
+}
+
 function newsOf(news: Omit<CrossTabHistoryMessage, 'state'>): CrossTabHistoryMessage {
   return { state: $streamConnectionState.get(), ...news }
 }
@@ -140,10 +176,12 @@ function applyMessage({
   at,
   before,
   request,
+  sealed,
   reload: isStale
 }: CrossTabHistoryMessage): void {
   $streamConnectionState.set(state)
-  if (request) list.merge([request])
+  if (request) list.merge([sealedIfReached(request)])
+  if (sealed) applySealing(sealed)
   if (isStale) void list.refresh()
   if (at === undefined) return
   const isNews = seen === undefined || Number(at) > Number(seen)
@@ -223,8 +261,8 @@ async function loadPage(filter: RequestFilter, page: PageRequest): Promise<Proce
     // listeners of `addRequestListener` also get changes that do not match the filter
     hasAnyFilter(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
   ])
-  if (session === sessionGeneration()) list.merge(newest)
-  return rows
+  if (session === sessionGeneration()) list.merge(newest.map(sealedIfReached))
+  return rows.map(sealedIfReached)
 }
 
 // as the server sorts its pages
@@ -240,4 +278,5 @@ function reset(): void {
   tabs?.leave()
   tabs = undefined
   seen = undefined
+  sealing = undefined
 }

@@ -253,6 +253,8 @@ export function createListStore<Row extends { id: string }, Query extends object
     merge,
     /** Returns a row that a `live` list holds, also if it does not match the query. */
     find: (id: string) => byId.get(id),
+    /** Returns all rows that a `live` list holds. */
+    all: () => [...byId.values()],
 
     owner: () => owner,
     /** Shows the changed rows, unless the list shows those of another owner than `whose`. */

@@ -67,6 +67,14 @@ const shown: {
     queue: { status: 'done', request: request({ leaf_hash }) },
     history: [request({ leaf_hash })]
   },
+  sealing_paused: {
+    queue: { status: 'done', request: request({ leaf_hash, rung: 'sealing_paused' }) },
+    history: [request({ leaf_hash, rung: 'sealing_paused' })]
+  },
+  sealed: {
+    queue: { status: 'done', request: request({ leaf_hash, rung: 'sealed' }) },
+    history: [request({ leaf_hash, rung: 'sealed' })]
+  },
   cancelled: { queue: { status: 'cancelled' }, history: [request({ state: 'cancelled' })] },
   failed: { history: [request({ state: 'failed' })] },
   rejected: { history: [request({ state: 'rejected' })] },

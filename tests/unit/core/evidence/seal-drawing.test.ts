@@ -55,7 +55,8 @@ describe('a seal', () => {
       { kind: 'even' },
       { kind: 'hashing', progress: 0.5 },
       { kind: 'uploading', progress: 0.5 },
-      { kind: 'sealing' }
+      { kind: 'recording' },
+      { kind: 'recorded' }
     ] as const) {
       const drawing = drawSeal(state)
       expect(drawing).toMatchObject({ mark: '', tone: 'ink' })
@@ -78,7 +79,7 @@ describe('a seal', () => {
     expect(filled(0.25)).toBe('M50 22A28 28 0 0 1 69.8 30.2A28 28 0 0 1 78 50')
     expect(filled(0.5)).toBe('M50 22A28 28 0 0 1 78 50A28 28 0 0 1 50 78')
     expect(filled(1)).toBe('M50 22A28 28 0 0 1 50 78A28 28 0 0 1 50 22')
-    expect(filled(1)).toBe(drawSeal({ kind: 'sealing' }).ring.filled)
+    expect(filled(1)).toBe(drawSeal({ kind: 'recorded' }).ring.filled)
     expect(filled(0.3)).not.toContain('NaN')
     expect(drawSeal({ kind: 'idle' }).ring).toEqual({ track: filled(1), filled: '' })
   })

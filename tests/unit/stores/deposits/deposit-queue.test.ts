@@ -578,6 +578,24 @@ test('believes the newest sequence when the record is told before the last byte 
   expect(state(0).status).toBe('done')
 })
 
+test('shows a record as sealed when that is told, also where the answer comes later', async () => {
+  const seal = { rung: 'sealed', sealed: '2026-05-03T12:00:01.000Z' } as const
+  const told = new Set<string>()
+  const { queue, state, add } = makeQueue({
+    sealedIfReached: request => (told.has(request.id) ? { ...request, ...seal } : request)
+  })
+  await add([fileOf('a', 10), fileOf('b', 10)])
+  queue.updateRequest({ ...requestOf('r0', 'done', 5), rung: 'recorded' })
+  expect(state(0)).toMatchObject({ status: 'done', request: { rung: 'recorded' } })
+  expect(queue.updateSummary()).toMatchObject({ done: 1, sealed: 0 })
+  queue.updateRequest({ ...requestOf('r0', 'done', 5), ...seal })
+  expect(state(0)).toMatchObject({ status: 'done', request: seal })
+  told.add('r1')
+  queue.updateRequest({ ...requestOf('r1', 'done', 6), rung: 'recorded' })
+  expect(state(1)).toMatchObject({ status: 'done', request: seal })
+  expect(queue.updateSummary()).toMatchObject({ done: 2, sealed: 2 })
+})
+
 test('names the code with which a deposit ended badly and starts anew on retry', async () => {
   const { queue, world, state, add, act } = makeQueue()
   await add([fileOf('a', 10)])
@@ -1038,6 +1056,7 @@ function makeQueue(parts: Partial<DepositQueueDependencies> = {}) {
       return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
     },
     getRequest: async id => requestOf(id, 'queued', 1),
+    sealedIfReached: request => request,
     getOffset: async () => 0,
     remember: upload => void world.remembered.set(upload.id, upload),
     forget: id => void world.remembered.delete(id),

@@ -227,6 +227,7 @@ async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {
       if (told.states.at(-1) !== state) told.states.push(state)
     },
     onMessage: data => told.messages.push(data),
+    onSealed: () => undefined,
     onReload: () => {
       told.reloads += 1
     },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { toProblem } from '../../../../src/contract/kit/problems.ts'
-import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
+import type { LogProgress, ProcessedRequest } from '../../../../src/contract/requests.ts'
 import { compareNewestFirst, computeShownRows } from '../../../../src/stores/history/requests.ts'
 import { createListStore } from '../../../../src/stores/lists/lists.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
@@ -241,6 +241,59 @@ test('says why the list failed, and loads it on demand', async () => {
   expect(store.$historyLoadStatus.get()).toEqual({ status: 'ready', hasMore: false, more: 'idle' })
 })
 
+test('turns records into sealed ones as the stream tells how far the log is signed', async () => {
+  const { store, stream, list } = await open()
+  list.push(makeRecord(3, 3), makeRecord(2, 2), makeRecord(1, 1))
+  store.loadRequests()
+  stream.send('event: tick\nid: 3\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toEqual([3, 2, 1]))
+  const heard: (string | undefined)[] = []
+  store.addRequestListener(({ rung }) => heard.push(rung))
+  const [early, late] = ['2026-05-03T12:00:01.000Z', '2026-05-03T12:00:02.000Z']
+  // at its beginning, a connection cannot tell since when
+  stream.send(sealed({ size: 2, at: early }))
+  await vi.waitFor(() => expect(sealsOf(store)).toEqual(['recorded', 'recorded', 'sealed']))
+  stream.send(sealed({ size: 3, at: late }))
+  await vi.waitFor(() => expect(sealsOf(store)).toEqual(['recorded', `sealed ${late}`, 'sealed']))
+  expect(heard).toEqual(['sealed', 'sealed'])
+  // told before the record itself, whose copies know nothing of it
+  stream.send(sealed({ size: 6, at: early }))
+  stream.send(event(makeRecord(5, 5)))
+  await vi.waitFor(() => expect(sealsOf(store)[0]).toBe(`sealed ${early}`))
+  stream.send(event({ ...makeRecord(5, 6), erased: late, leaf_index: undefined }))
+  await vi.waitFor(() => expect(store.$requests.get()[0]?.erased).toBe(late))
+  expect(sealsOf(store)[0]).toBe(`sealed ${early}`)
+  await store.reloadHistory()
+  expect(sealsOf(store)[0]).toBe(`sealed ${early}`)
+})
+
+test('says while the log is frozen that sealing is paused, and loads the list when it goes on', async () => {
+  const { store, stream, list } = await open()
+  list.push(makeRecord(2, 2), makeRecord(1, 1))
+  store.loadRequests()
+  stream.send('event: tick\nid: 2\ndata: {}\n\n')
+  const at = '2026-05-03T12:00:01.000Z'
+  stream.send(sealed({ size: 2, at, paused: true }))
+  await vi.waitFor(() => expect(sealsOf(store)).toEqual(['sealing_paused', 'sealed']))
+  // mended, so that a record has another place in the log
+  list[0] = makeRecord(2, 2, 7)
+  stream.send(sealed({ size: 3, at }))
+  await vi.waitFor(() => expect(store.$requests.get()[0]?.leaf_index).toBe(7))
+  expect(sealsOf(store)).toEqual(['recorded', 'sealed'])
+})
+
+test('loads the list again when the log has a successor, whose indexes begin anew', async () => {
+  const { store, stream, list } = await open()
+  list.push(makeRecord(2, 2, 900))
+  store.loadRequests()
+  stream.send('event: tick\nid: 2\ndata: {}\n\n')
+  stream.send(sealed({ size: 900, at: '2026-05-03T12:00:01.000Z' }))
+  await vi.waitFor(() => expect(sealsOf(store)).toEqual(['recorded']))
+  list[0] = makeRecord(2, 2, 1)
+  stream.send(sealed({ size: 2, at: '2026-05-03T12:00:02.000Z' }))
+  await vi.waitFor(() => expect(sealsOf(store)).toEqual(['sealed']))
+})
+
 test('forgets all and closes the stream at sign-out', async () => {
   const { store, stream, list, sessions } = await open()
   list.push(makeRequest(1, 1))
@@ -263,6 +316,20 @@ function makeRequest(nr: number, seq: number): ProcessedRequest {
     seq,
     state: 'uploading'
   }
+}
+
+function makeRecord(nr: number, seq: number, leaf_index = nr): ProcessedRequest {
+  return { ...makeRequest(nr, seq), state: 'done', rung: 'recorded', leaf_index }
+}
+
+function sealed(progress: LogProgress): string {
+  return `event: sealed\ndata: ${JSON.stringify(progress)}\n\n`
+}
+
+function sealsOf(
+  store: Pick<typeof import('../../../../src/stores/history/requests.ts'), '$requests'>
+) {
+  return store.$requests.get().map(({ rung, sealed: at }) => [rung, at].filter(Boolean).join(' '))
 }
 
 function event(request: ProcessedRequest): string {
