@@ -6,6 +6,7 @@ import {
   chooseFiles,
   downloadBy,
   homeAddress,
+  sealedWord,
   siteAddress,
   startSession,
   textFile,
@@ -190,5 +191,5 @@ async function depositFiles(page: Page, names: string[]): Promise<void> {
     page,
     names.map(name => textFile(name))
   )
-  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(names.length)
+  await expect(page.locator('li').getByText(sealedWord)).toHaveCount(names.length)
 }

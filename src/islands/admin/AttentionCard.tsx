@@ -108,7 +108,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
   const mend =
     kind === 'invitations_by_hand' || (kind === 'people_waiting' && !hasMailServer)
       ? t('overview.attention.mend.by_hand')
-      : t(`overview.attention.mend.${kind}`, { command: 'npm run vidimus -- deposit retry' })
+      : t(`overview.attention.mend.${kind}`, { command: commandFor(kind) })
   return (
     <li className="grid gap-x-3 gap-y-1 py-3 sm:grid-cols-[auto_1fr]" data-kind={kind}>
       <p className={`flex items-center gap-2 self-start font-semibold sm:w-52 ${inks[severity]}`}>
@@ -155,6 +155,10 @@ function Item({ item, company, hasMailServer }: ItemProps) {
       </div>
     </li>
   )
+}
+
+function commandFor(kind: AttentionItem['kind']): string {
+  return `npm run vidimus -- ${kind === 'deposits_held' ? 'deposit retry' : 'log list'}`
 }
 
 function LimitLink({ company, near }: { company: string; near: NearLimit }) {

@@ -3,6 +3,7 @@ import type { CompanyDetails } from '../../contract/companies.ts'
 import { parseDisabledReason } from '../../contract/kit/disabled.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $firstAdminInvitation, resumeCompany } from '../../stores/admin/companies.ts'
+import { $attention } from '../../stores/admin/overview.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
@@ -18,9 +19,39 @@ export function CompanyNotices({ company }: CompanyProps) {
   const invitation = useStore($firstAdminInvitation, { ssr: 'initial' })
   return (
     <>
+      <SealingPaused company={company} />
       {company.suspended && <Suspended company={company} suspended={company.suspended} />}
       {invitation?.company === company.id && <InvitationLink {...invitation} />}
     </>
+  )
+}
+
+function SealingPaused({ company: { id, name } }: CompanyProps) {
+  const { t } = useTranslation()
+  const user = useStore($user, { ssr: 'initial' })
+  const attention = useStore($attention, { ssr: 'initial' })
+  const isFrozen =
+    attention.status === 'ready' &&
+    attention.company === id &&
+    attention.attention.items.some(({ kind }) => kind === 'log_frozen')
+  if (!isFrozen) return null
+  const isOperator = user?.permissions.includes('operator')
+  return (
+    <section
+      className="alert alert-warning alert-outline flex flex-col items-start gap-2 text-base-content"
+      aria-labelledby="company-sealing"
+    >
+      <h2 id="company-sealing" className="section-title">
+        {t('companies.sealingPaused.title')}
+      </h2>
+      <p className="wrap-anywhere">{t('companies.sealingPaused.why', { company: name })}</p>
+      <p>{t('companies.sealingPaused.kept')}</p>
+      <p>
+        {isOperator
+          ? t('companies.sealingPaused.operate', { command: 'npm run vidimus -- log list' })
+          : t('companies.sealingPaused.ask')}
+      </p>
+    </section>
   )
 }
 

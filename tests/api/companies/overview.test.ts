@@ -19,6 +19,7 @@ import {
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
 import { batchForm, postBatch, smallFiles } from '../../helpers/deposits/batches.ts'
+import { setLogState } from '../../helpers/evidence/signed-sizes.ts'
 import { makeMailToken, makePerson, makeSignUp } from '../../helpers/mailed.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 
@@ -410,6 +411,24 @@ describe('what needs attention', () => {
     ])
     app.deps.blobs.space = async () => ({ total: 1e12, free: 2e10 })
     expect(await items()).toEqual([])
+  })
+
+  test('says that sealing is paused, and what the daily check of a log has found', async () => {
+    await start()
+    expect(await items()).toEqual([])
+    for (const state of ['behind', 'forked', 'no_checkpoint'] as const) {
+      await setLogState(app, company, { state })
+      expect(await items()).toEqual([
+        { kind: 'log_frozen', severity: 'error', count: 1, since: null }
+      ])
+    }
+    await setLogState(app, company, { state: 'running' })
+    await app.owner.query(`update log_state set fault = 'entries 0' where company_id = $1`, [
+      company
+    ])
+    expect(await items()).toEqual([
+      { kind: 'log_damaged', severity: 'error', count: 1, since: null }
+    ])
   })
 
   test('still says the rest when a check fails', async () => {

@@ -12,6 +12,7 @@ import {
   homeAddress,
   nextPassword,
   password,
+  sealedWord,
   signUpByHand,
   siteAddress,
   startSession,
@@ -340,7 +341,7 @@ test('a browser whose clock is a day off signs in and stays', async ({ page, con
 async function deposit(page: Page, name: string): Promise<void> {
   await page.goto('/en/deposit')
   await chooseFiles(page, textFile(name))
-  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(page.locator('li').getByText(sealedWord)).toBeVisible()
 }
 
 async function changePassword(page: Page, present: string, chosen: string): Promise<void> {

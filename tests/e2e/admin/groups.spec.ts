@@ -15,6 +15,7 @@ import {
   fillSignIn,
   homeAddress,
   password,
+  sealedWord,
   startSession,
   textFile
 } from '../../helpers/e2e/page.ts'
@@ -59,7 +60,7 @@ test('a group limits its members, and two administrators change it', async ({ br
 
     await member.goto(`${homeAddress()}/deposit`)
     await chooseFiles(member, textFile('one.txt'))
-    await expect(member.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+    await expect(member.getByText(sealedWord)).toBeVisible({ timeout: 60_000 })
     await chooseFiles(member, textFile('two.txt'))
     await expect(member.getByText(/1 of 1|limit/i).first()).toBeVisible({ timeout: 30_000 })
     await expect(member.getByText(/Your administrator can raise the limit/).first()).toBeVisible()

@@ -12,7 +12,7 @@ test('deposits many small files in few calls, also where the network or an answe
     const calls = watchCalls(page)
     await openDeposit(page)
     await chooseFiles(page, files(60))
-    await expect(page.locator('[data-stamp]').getByText('60 documents recorded')).toBeVisible()
+    await expect(page.locator('[data-stamp]').getByText('60 documents sealed')).toBeVisible()
     // the list shows the next rows as it is scrolled to them
     const rows = page.locator('li[data-status=done]')
     await expect(async () => {
@@ -29,12 +29,12 @@ test('deposits many small files in few calls, also where the network or an answe
   await test.step('goes on when the network comes back', async () => {
     await openDeposit(page)
     await chooseFiles(page, files(1))
-    await expect(page.getByRole('heading', { name: /^Recorded at/ })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Sealed' })).toBeVisible()
     await context.setOffline(true)
     await chooseFiles(page, files(5))
     await expect(page.getByText(/Connection lost/).first()).toBeVisible()
     await context.setOffline(false)
-    await expect(page.locator('[data-stamp]').getByText('6 documents recorded')).toBeVisible({
+    await expect(page.locator('[data-stamp]').getByText('6 documents sealed')).toBeVisible({
       timeout: 60_000
     })
   })
@@ -50,7 +50,7 @@ test('deposits many small files in few calls, also where the network or an answe
       await route.abort('connectionreset')
     })
     await chooseFiles(page, files(12))
-    await expect(page.locator('[data-stamp]').getByText('12 documents recorded')).toBeVisible({
+    await expect(page.locator('[data-stamp]').getByText('12 documents sealed')).toBeVisible({
       timeout: 60_000
     })
     expect(lost).toBe(1)

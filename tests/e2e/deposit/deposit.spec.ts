@@ -7,7 +7,14 @@ import { documentFolder, makePdf, makeRandomFile } from '../../helpers/e2e/docum
 import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { tabToTarget } from '../../helpers/e2e/keyboard.ts'
-import { chooseFiles, homeAddress, rowOf, startSession, textFile } from '../../helpers/e2e/page.ts'
+import {
+  chooseFiles,
+  homeAddress,
+  rowOf,
+  sealedWord,
+  startSession,
+  textFile
+} from '../../helpers/e2e/page.ts'
 
 test('goes on after a reload where the upload stopped', async ({ page }) => {
   const size = 20_000_000
@@ -28,7 +35,7 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   await expect(row.getByText('This is a different file.')).toBeVisible()
   await throttleUploads(page, -1)
   await row.locator('input[type=file]').setInputFiles(path)
-  await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(row.getByText(sealedWord)).toBeVisible({ timeout: 60_000 })
   const sent = await page.evaluate(() => Number(localStorage.getItem('sent-bytes')))
   console.log(`${((100 * sent) / size).toFixed(1)} % of the file's bytes were sent`)
   // the last bytes before the reload are told to nobody
@@ -78,7 +85,7 @@ test('goes on with an upload on another device, and cancels one there', async ({
   await row.locator('input[type=file]').setInputFiles(dropped)
   await expect(row.getByText('This is a different file.')).toBeVisible()
   await row.locator('input[type=file]').setInputFiles(path)
-  await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expect(row.getByText(sealedWord)).toBeVisible({ timeout: 60_000 })
   const sent = await device.evaluate(() => Number(localStorage.getItem('sent-bytes')))
   expect(sent).toBeLessThan(0.65 * size)
   await other.close()
@@ -110,7 +117,7 @@ test('records each file once, unless it is asked to do it again', async ({ page 
     await openDesk(page)
     const row = rowOf(page, 'twice.pdf')
     await chooseFiles(page, path)
-    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    await expect(row.getByText(sealedWord)).toBeVisible()
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await chooseFiles(page, path)
     await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
@@ -122,7 +129,7 @@ test('records each file once, unless it is asked to do it again', async ({ page 
     const again = row.getByRole('button', { name: /^Deposit again/ })
     await tabToTarget(page, again, 'the button “Deposit again”')
     await page.keyboard.press('Enter')
-    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    await expect(row.getByText(sealedWord)).toBeVisible()
     await page.goto('/en/history')
     await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
   })
@@ -136,7 +143,7 @@ test('records each file once, unless it is asked to do it again', async ({ page 
     await expect(
       page.getByRole('heading', { name: '1 document recorded, 1 deposited before' })
     ).toBeVisible()
-    await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
+    await expect(page.locator('li').getByText(sealedWord)).toHaveCount(1)
     await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
   })
 
@@ -154,7 +161,7 @@ test('records each file once, unless it is asked to do it again', async ({ page 
     for (const path of paths) await writeFile(join(chosen, path), `${path} ${Math.random()}`)
     await openDesk(page)
     await page.getByLabel('Choose a folder').setInputFiles(chosen)
-    await expect(page.locator('[data-stamp]').getByText('2 documents recorded')).toBeVisible()
+    await expect(page.locator('[data-stamp]').getByText('2 documents sealed')).toBeVisible()
     await expect(page.getByText('3 system files were skipped.')).toBeVisible()
     await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
     await page.goto('/en/history')
@@ -166,7 +173,7 @@ test('records each file once, unless it is asked to do it again', async ({ page 
     await openDesk(page)
     const row = rowOf(page, 'broken.jpg')
     await chooseFiles(page, path)
-    await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    await expect(row.getByText(sealedWord)).toBeVisible()
     await expect(row.getByRole('button', { name: /^Download: / })).toBeVisible()
     await expect(row.getByText(/We keep a .+ copy/)).toHaveCount(0)
   })
@@ -205,7 +212,7 @@ test('records a file once that two tabs deposit at the same time', { tag: '@matr
   await chooseFiles(tab, path)
   await expect(rowOf(tab, 'shared.bin').getByText('Waiting', { exact: true })).toBeVisible()
   await throttleUploads(page, -1)
-  await expect(rowOf(page, 'shared.bin').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(rowOf(page, 'shared.bin').getByText(sealedWord)).toBeVisible()
   await expect(
     rowOf(tab, 'shared.bin').getByText(/You already deposited this exact file/)
   ).toBeVisible()
@@ -228,7 +235,7 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await chooseFiles(page, [...pictures, textFile('note.txt')])
   const words = /This 1\.3 MB picture \(700 × 600 pixels\) would be kept as a .+ reduced copy/
   await expect(page.getByText(words)).toHaveCount(3)
-  await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(rowOf(page, 'note.txt').getByText(sealedWord)).toBeVisible()
   expect(sent).toBe(1)
 
   const fingerprints = rowOf(page, 'stairs.bmp').locator('dl .fingerprint')
@@ -240,10 +247,10 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await rowOf(page, 'stairs.bmp')
     .getByRole('button', { name: /Deposit the original/ })
     .click()
-  await expect(rowOf(page, 'stairs.bmp').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(rowOf(page, 'stairs.bmp').getByText(sealedWord)).toBeVisible()
   await expect(rowOf(page, 'stairs.bmp').getByRole('button', { name: /^Download: / })).toBeVisible()
   await page.getByRole('button', { name: 'Deposit all reduced copies (2)' }).click()
-  await expect(page.locator('[data-stamp]').getByText('4 documents recorded')).toBeVisible()
+  await expect(page.locator('[data-stamp]').getByText('4 documents sealed')).toBeVisible()
   await expect(page.getByRole('button', { name: /Download the reduced copy/ })).toHaveCount(2)
 })
 
@@ -261,7 +268,7 @@ test('says after a reload which picture waited for its choice', { tag: '@matrix'
   await expect(row.getByText('Choose gate.bmp again to continue')).toBeVisible()
   await row.getByLabel('Choose again: gate.bmp').setInputFiles(picture)
   await row.getByRole('button', { name: /Deposit the reduced copy/ }).click()
-  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(row.getByText(sealedWord)).toBeVisible()
   const downloading = page.waitForEvent('download')
   await row.getByRole('button', { name: /Download the reduced copy/ }).click()
   expect((await downloading).suggestedFilename()).toBe('gate (reduced).jpg')
@@ -323,7 +330,7 @@ test('takes folders dropped and files pasted anywhere', { tag: '@matrix' }, asyn
       return centerOf(page.locator('[data-target=deposit]'))
     })
     await expect(page).toHaveURL(/\/en\/deposit$/)
-    await expect(page.locator('[data-stamp]').getByText('131 documents recorded')).toBeVisible({
+    await expect(page.locator('[data-stamp]').getByText('131 documents sealed')).toBeVisible({
       timeout: 120_000
     })
   })
@@ -331,7 +338,7 @@ test('takes folders dropped and files pasted anywhere', { tag: '@matrix' }, asyn
   await test.step('a paste on the deposit page deposits', async () => {
     await paste(page, 'pasted.txt')
     await expect(
-      rowOf(page, 'pasted.txt').or(page.getByText('132 documents recorded')).first()
+      rowOf(page, 'pasted.txt').or(page.getByText('132 documents sealed')).first()
     ).toBeVisible()
   })
 

@@ -5,7 +5,13 @@ import { documentFolder, makePdf } from '../../helpers/e2e/documents.ts'
 import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { isMatrix } from '../../helpers/e2e/looks.ts'
-import { delayRequests, homeAddress, rowOf, startSession } from '../../helpers/e2e/page.ts'
+import {
+  delayRequests,
+  homeAddress,
+  rowOf,
+  sealedWord,
+  startSession
+} from '../../helpers/e2e/page.ts'
 
 const screens = [
   { width: 1280, height: 800 },
@@ -83,7 +89,7 @@ test('takes what is dropped on the zone of a page, or on a half of it, for what 
       const drag = await startDrag(page, [path], entry)
       await drag.drop(await visibleCentre(zone))
       const row = rowOf(page, `deposit-${index}.txt`)
-      await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+      await expect(row.getByText(sealedWord)).toBeVisible()
     }
     await expect(page).toHaveURL(/\/en\/deposit$/)
   })

@@ -1,6 +1,12 @@
 import { expect, test } from '@playwright/test'
 import { leaveUnanswered, stubError } from '../../helpers/e2e/api-stubs.ts'
-import { chooseFiles, homeAddress, startSession, textFile } from '../../helpers/e2e/page.ts'
+import {
+  chooseFiles,
+  homeAddress,
+  sealedWord,
+  startSession,
+  textFile
+} from '../../helpers/e2e/page.ts'
 
 test('says what became of deposits, sessions and many checks', async ({ context, page }) => {
   await test.step('announces what became of the deposits, not that all are done', async () => {
@@ -108,6 +114,6 @@ test('a lost session or connection leaves what was begun', async ({ page }) => {
     // not by `unroute`: a request that begins just then is lost in Chromium
     isCut = false
     await page.evaluate(() => dispatchEvent(new Event('online')))
-    await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+    await expect(page.locator('li').getByText(sealedWord)).toBeVisible()
   })
 })

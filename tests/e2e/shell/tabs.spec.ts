@@ -1,6 +1,13 @@
 import { type BrowserContext, expect, type Page, type Request } from '@playwright/test'
 import { test } from '../../helpers/e2e/journey.ts'
-import { chooseFiles, homeAddress, rowOf, startSession, textFile } from '../../helpers/e2e/page.ts'
+import {
+  chooseFiles,
+  homeAddress,
+  rowOf,
+  sealedWord,
+  startSession,
+  textFile
+} from '../../helpers/e2e/page.ts'
 
 /** Ten tabs are in tests/api/history/tabs.test.ts. */
 const count = 4
@@ -69,12 +76,12 @@ async function depositIn(
   const page = await context.newPage()
   await page.goto('/en/deposit')
   await chooseFiles(page, textFile(name))
-  await expect(rowOf(page, name).getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(rowOf(page, name).getByText(sealedWord)).toBeVisible()
   await Promise.all(
     tabs.map(async tab => {
       const row = tab ? rowOf(tab, name) : undefined
       // without the stream it would come after 30 s
-      if (row) await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+      if (row) await expect(row.getByText(sealedWord)).toBeVisible()
     })
   )
   await page.close()

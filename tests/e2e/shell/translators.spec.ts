@@ -58,13 +58,13 @@ for (const manner of manners) {
         )
         await expect(page.locator('main li[data-status=done]')).toHaveCount(3 * round)
         const stamp = page.locator('[data-stamp]')
-        await expect(stamp.getByRole('heading')).toHaveText(/^\[RECORDED AT .+\]$/)
-        await expect(stamp.locator('p')).toHaveText(`[${3 * round} DOCUMENTS RECORDED]`)
+        await expect(stamp.getByRole('heading')).toHaveText('[SEALED]')
+        await expect(stamp.locator('p').last()).toHaveText(`[${3 * round} DOCUMENTS SEALED]`)
       }
       for (const row of await page.locator('main li[data-status=done]').all()) {
-        await expect(row).toContainText('[RECORDED')
+        await expect(row).toContainText('[SEALED')
         // and not what it said before
-        await expect(row).not.toContainText(/\[?(?:WAITING|UPLOADING|RECORDING|Recorded)/)
+        await expect(row).not.toContainText(/\[?(?:WAITING|UPLOADING|RECORDING|RECORDED|Sealed)/)
       }
       await page.getByRole('button', { name: /DISMISS/ }).click()
       await expect(page.locator('main li[data-status]')).toHaveCount(0)

@@ -8,6 +8,9 @@ import { deriveKeys, makeKeys } from '../keys.ts'
 export const password = 'a long sentence to keep'
 export const nextPassword = 'seven green bicycles in the rain'
 
+/** What the row of a document says that is on record. It is sealed within a second. */
+export const sealedWord = /^Sealed( at .+)?$/
+
 export interface Person {
   email?: string
   username?: string

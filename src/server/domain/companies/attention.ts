@@ -9,6 +9,7 @@ import type {
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { readLogProgress } from '../evidence/seals.ts'
 import { type GroupQuota, readQuotasOfGroupsNearLimits } from '../limits/usage.ts'
 import { listCompanyNames } from './companies.ts'
 import { domainStateSql } from './domain-admin.ts'
@@ -37,6 +38,8 @@ interface Check {
 }
 
 const checks = [
+  checkFor('log_frozen', findFrozenLog),
+  checkFor('log_damaged', findDamagedLogs),
   checkFor('deposits_held', findHeld),
   checkFor('group_limits', findNearLimits),
   checkFor('mails_delayed', findDelayedMails),
@@ -175,6 +178,19 @@ async function findFullDisk({ blobs }: AttentionDeps): Promise<Finding> {
   if (!isDiskNearlyFull(space)) return undefined
   const used = Math.round((1 - space.free / space.total) * 100)
   return { severity: 'error', count: used, since: null }
+}
+
+async function findFrozenLog(tx: Tx): Promise<Finding> {
+  const progress = await readLogProgress(tx)
+  return progress?.paused && { severity: 'error', count: 1, since: null }
+}
+
+async function findDamagedLogs(tx: Tx): Promise<Finding> {
+  const damaged = await selectInCompany(tx, 'log_state')
+    .where('fault', 'is not', null)
+    .select(sql<number>`count(*)`.as('count'))
+    .executeTakeFirst()
+  return damaged && finding({ ...damaged, since: null }, 'error')
 }
 
 const countAndOldest = (time: string) => [
