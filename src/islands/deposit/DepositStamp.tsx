@@ -21,10 +21,10 @@ export function DepositStamp({ request, count }: DepositStampProps) {
   const { rung, leaf_hash, deposit_id } = request
   const isSealed = rung === 'sealed'
   return (
-    <div className="flex items-start gap-4 sm:items-center sm:gap-6" data-stamp={rung}>
+    <div className="flex items-start gap-4 pb-2 sm:items-center sm:gap-6" data-stamp={rung}>
       {leaf_hash && <Seal key={leaf_hash} rung={rung} leafHash={leaf_hash} />}
       <div className="grid min-w-0 justify-items-start gap-1">
-        <StampWords request={request} />
+        <StampWords request={request} count={count} />
         {count > 1 && <p>{t(`deposit.summary.${isSealed ? 'sealed' : 'done'}`, { count })}</p>}
         {isSealed && count === 1 && deposit_id && (
           <ReceiptButton depositId={deposit_id} className="btn btn-outline mt-2" />
@@ -34,7 +34,7 @@ export function DepositStamp({ request, count }: DepositStampProps) {
   )
 }
 
-function StampWords({ request: { rung, recorded, sealed } }: Pick<DepositStampProps, 'request'>) {
+function StampWords({ request: { rung, recorded, sealed }, count }: DepositStampProps) {
   const { locale, t } = useTranslation()
   const timeOf = (time: string) => formatTimeWithSeconds(new Date(time), locale)
   const heading = 'verdict tabular-nums'
@@ -44,7 +44,9 @@ function StampWords({ request: { rung, recorded, sealed } }: Pick<DepositStampPr
         <h2 className={heading}>{t('deposit.stamp.sealed')}</h2>
         {sealed && (
           <p className="tabular-nums">
-            <time dateTime={sealed}>{t('deposit.stamp.since', { time: timeOf(sealed) })}</time>
+            <time dateTime={sealed}>
+              {t('deposit.stamp.since', { time: timeOf(sealed), count })}
+            </time>
           </p>
         )}
       </>
