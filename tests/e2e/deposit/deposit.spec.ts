@@ -141,7 +141,7 @@ test('records each file once, unless it is asked to do it again', async ({ page 
     await chooseFiles(page, files)
     // whichever was read first
     await expect(
-      page.getByRole('heading', { name: '1 document recorded, 1 deposited before' })
+      page.getByRole('heading', { name: '1 document sealed, 1 deposited before' })
     ).toBeVisible()
     await expect(page.locator('li').getByText(sealedWord)).toHaveCount(1)
     await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
