@@ -91,9 +91,13 @@ const settings = {
   MAX_UPLOAD_BYTES: z._default(count(1), maxFileBytes),
   LOG_BATCH_MS: z._default(count(200), 200),
   PLATFORM_ORIGIN: z.optional(
-    z
-      .string()
-      .check(z.regex(/^[!-*,-~]{1,255}$/, 'it must be a name such as vidimus.example/platform-log'))
+    z.string().check(
+      // `<host>/log` and what follows it are names of companies' logs and of their keys
+      z.regex(
+        /^(?!.*\/log(?:\/|$))[!-*,-~]{1,255}$/,
+        'it must be a name such as vidimus.example/platform-log'
+      )
+    )
   ),
   TRUSTED_PROXIES: z._default(z.string(), ''),
   LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: z._default(count(1), 300),

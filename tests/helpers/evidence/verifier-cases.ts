@@ -221,10 +221,20 @@ function trustCases(): VerifierCase[] {
   const trusting = (name: string, change: Change, answer: string) =>
     caseOf(name, example, { key: undefined as never, ...change, answer })
   const witness = makeKey('witness.example/w1', 4, 4).vkey
+  const added = makeKey(exampleOrigin, 9)
   return [
     trusting('key of another log', { key: makeKey('other.example/log', 1).vkey }, 'matches'),
     trusting('another key of this log', { key: makeKey(exampleOrigin, 5).vkey }, 'matches'),
     trusting('no keys', {}, 'matches'),
+    caseOf(
+      'signed by the trusted key, and names another that has signed, too',
+      {
+        ...example,
+        log: { ...example.log, vkey: added.vkey },
+        proof: proofOf(log, 1, 3, [log.key, added])
+      },
+      { answer: 'authentic' }
+    ),
     trusting(
       'policy with witnesses that need not sign',
       {

@@ -35,6 +35,13 @@ test('names every wrong key at once', () => {
   expect(read).toThrow('LOG_LEVEL=loud is not valid: it must be one of fatal, error,')
 })
 
+test('keeps the name of the log of all companies apart from those of companies', () => {
+  const read = (PLATFORM_ORIGIN: string) => readConfig({ PLATFORM_ORIGIN }).platformOrigin
+  for (const name of ['vidimus.example/platform-log', 'logs.example']) expect(read(name)).toBe(name)
+  for (const name of ['acme.example/log', 'acme.example:8080/log/2', 'acme.example/log/answers'])
+    expect(() => read(name)).toThrow('it must be a name such as vidimus.example/platform-log')
+})
+
 test('says what a number must be, once for each setting', () => {
   for (const text of ['many', '0', '1.5']) {
     expect(() => readConfig({ LIMIT_STREAMS_PER_USER: text })).toThrow(
