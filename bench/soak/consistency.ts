@@ -96,7 +96,15 @@ const invariants: Record<string, string> = {
     having min(idx) <> 0 or max(idx) <> count(*) - 1`,
   'a head is not at the last leaf': `
     select h.company_id, h.leaf_seq from log_head h where h.leaf_seq <> (
-      select max(idx) from log_leaf l where (l.company_id, l.log_no) = (h.company_id, h.log_no))`
+      select max(idx) from log_leaf l where (l.company_id, l.log_no) = (h.company_id, h.log_no))`,
+  'a log is not signed up to its last leaf': `
+    select company_id, log_no, state, published_size, leaf_seq
+      from log_head full join log_state using (company_id, log_no)
+     where state is distinct from 'running' or published_size is distinct from leaf_seq + 1`,
+  'a checkpoint does not fit its log': `
+    select c.company_id, c.size from log_checkpoint c left join log_state l using (company_id, log_no)
+     where l.published_size is null or c.size > l.published_size
+        or c.note not like l.origin || E'\\n' || c.size || E'\\n' || encode(c.root, 'base64') || E'\\n\\n%'`
 }
 
 /**
@@ -140,7 +148,9 @@ async function waitForQuiet(pool: pg.Pool): Promise<void> {
   for (const until = Date.now() + 90_000; Date.now() < until; await sleep(50)) {
     const { rows } = await pool.query(
       `select from upload where state = 'received' union all
-       select from company where demo = 'seeding' limit 1`
+       select from company where demo = 'seeding' union all
+       select from log_head h join log_state l using (company_id, log_no)
+        where l.state = 'running' and l.published_size <= h.leaf_seq limit 1`
     )
     if (rows.length === 0) return
   }

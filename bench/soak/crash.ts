@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
@@ -6,6 +7,7 @@ import { listenLocally } from '../../tests/helpers/servers/listen.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { startDepositors } from './depositors.ts'
+import { checkLogsOf, watchCheckpoints } from './published-logs.ts'
 
 interface CrashReport {
   seed: number
@@ -29,7 +31,8 @@ interface CrashReport {
 
 /**
  * C-01: people deposit while the service is killed at random moments. Afterwards every acknowledged
- * document must exist exactly once, with its bytes, charge, event and log leaf.
+ * document must exist exactly once, with its bytes, charge, event, leaf and receipt (C-11), and no log
+ * may have signed two roots for one size.
  */
 export async function killDuringDeposits(options: {
   seed: number
@@ -55,6 +58,7 @@ export async function killDuringDeposits(options: {
     await other.start()
     services.push(other)
   }
+  const watch = watchCheckpoints(join(service.dataDir, 'log'))
   await using address = await startBalancer(services.map(({ port }) => port))
   const crowd = await startDepositors({
     port: address.port,
@@ -82,6 +86,8 @@ export async function killDuringDeposits(options: {
   }
   const { figures, faults: found } = await checkConsistency(service, crowd.remembered)
   faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
+  const logs = await checkLogsOf(service, await watch.end())
+  faults.push(...logs.faults)
   const slow = restarts.filter(ms => ms > maxRestartMs)
   if (slow.length > 0) faults.push(`${slow.length} restarts took more than ${maxRestartMs} ms`)
   const [watcher] = crowd.clients
@@ -105,7 +111,7 @@ export async function killDuringDeposits(options: {
     first_start_ms: Math.round(firstStart),
     restart_ms: spread(restarts),
     longest_pause_ms: longestPause,
-    figures,
+    figures: { ...figures, ...logs.figures },
     codes: crowd.codes,
     logged: errorsOf(services.map(each => each.log()).join('\n')),
     exit,

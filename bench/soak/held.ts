@@ -131,7 +131,8 @@ async function nameCategory(service: ServiceProcess, id: string, en: string): Pr
   await service.query('update category set names = $2 where id = $1', [id, names])
 }
 
-function vidimus({ dataDir, folder }: ServiceProcess, ...words: string[]) {
+/** Runs a command of operators on the data of a service. Returns the facts that it prints. */
+export function vidimus({ dataDir, folder }: ServiceProcess, ...words: string[]) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['bin/vidimus.ts', ...words, '--json'],

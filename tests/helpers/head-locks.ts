@@ -22,8 +22,9 @@ const plainRead =
  */
 const allowed: Record<LogHeadStatement, RegExp[]> = {
   audit: [/^select set_config\('app\.company_id'/, texts.audit, texts.log],
-  // the answer that is kept for a repetition is in a row that the call has made itself
-  log: [/^\s*update "?idempotency\b/, plainRead]
+  // the answer that is kept for a repetition is in a row that the call has made itself, and a migration
+  // is noted in a row of its own
+  log: [/^\s*update "?idempotency\b/, /^insert into public\.schema_migration/, plainRead]
 }
 
 /**
