@@ -88,6 +88,8 @@ export async function killDuringDeposits(options: {
   faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
   const logs = await checkLogsOf(service, await watch.end())
   faults.push(...logs.faults)
+  const { unrecorded } = logs.figures
+  if (unrecorded > 0) faults.push(`${unrecorded} checkpoints that were seen have no row`)
   const slow = restarts.filter(ms => ms > maxRestartMs)
   if (slow.length > 0) faults.push(`${slow.length} restarts took more than ${maxRestartMs} ms`)
   const [watcher] = crowd.clients

@@ -38,7 +38,7 @@ export function watchCheckpoints(folder: string): { end(): Promise<SeenCheckpoin
   async function look(): Promise<void> {
     for (const id of await readdir(folder).catch(() => [])) {
       const note = await readFile(join(folder, id, 'checkpoint'), 'utf8').catch(() => undefined)
-      if (note !== undefined) seen.set(id, (seen.get(id) ?? new Set()).add(note))
+      if (note !== undefined) seen.set(id, (seen.get(id) ?? new Set<string>()).add(note))
     }
   }
   const watching = (async () => {
@@ -59,20 +59,21 @@ export async function checkLogsOf(service: ServiceProcess, seen: SeenCheckpoints
   const quiet = { info() {}, warn: console.warn, error: console.error }
   const config = readConfig({ DATA_DIR: service.dataDir, DATABASE_NOTIFY: 'false' })
   await using opened = await openDeps(config, quiet)
-  const { faults, checkpoints } = await checkPublishedLogs(opened.deps, service.query, seen)
+  const { faults, ...counts } = await checkPublishedLogs(opened.deps, service.query, seen)
   const { faults: unproved, receipts } = await checkReceipts(opened.deps, service.query)
-  return { faults: [...faults, ...unproved], figures: { checkpoints, receipts } }
+  return { faults: [...faults, ...unproved], figures: { ...counts, receipts } }
 }
 
 /**
  * Checks the published files of all logs, once all leaves are published: each size that was ever
- * signed or seen has one root, which is that of the entries, and the monitor finds no fault.
+ * signed or seen has one root, which is that of the entries, and the monitor finds no fault. `unrecorded`
+ * counts checkpoints that were seen and have no row.
  */
 export async function checkPublishedLogs(
   deps: Pick<Deps, 'db' | 'keys' | 'logFiles'>,
   query: Query,
   seen: SeenCheckpoints
-): Promise<{ faults: string[]; checkpoints: number }> {
+): Promise<{ faults: string[]; checkpoints: number; unrecorded: number }> {
   const logs = await query<LogRow>(
     `select s.company_id, s.log_no, s.origin, s.key_version, s.state,
             s.published_size::int, (select count(*)::int from log_leaf l
@@ -80,7 +81,7 @@ export async function checkPublishedLogs(
        from log_state s`
   )
   const faults: string[] = []
-  let checkpoints = 0
+  let [checkpoints, unrecorded] = [0, 0]
   for (const log of logs) {
     const { origin, state, leaves, published_size } = log
     if (state !== 'running') faults.push(`log ${origin} is ${state}`)
@@ -92,11 +93,13 @@ export async function checkPublishedLogs(
       'select note from log_checkpoint where company_id = $1 and log_no = $2',
       [log.company_id, log.log_no]
     )
-    const notes = new Set([...rows.map(({ note }) => note), ...(seen.get(logIdOf(origin)) ?? [])])
+    const kept = new Set(rows.map(({ note }) => note))
+    const notes = kept.union(seen.get(logIdOf(origin)) ?? new Set<string>())
+    unrecorded += notes.size - kept.size
     faults.push(...(await checkNotes(deps, origin, notes)))
     checkpoints += notes.size
   }
-  return { faults, checkpoints }
+  return { faults, checkpoints, unrecorded }
 }
 
 async function checkNotes(

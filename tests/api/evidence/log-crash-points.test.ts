@@ -111,9 +111,9 @@ function recordingFiles(signed: string[], end?: { write: number; moment: Moment 
     ...files,
     writeTile: (...given) => write(() => files.writeTile(...given)),
     writeEntries: (...given) => write(() => files.writeEntries(...given)),
-    writeCheckpoint(log, note) {
+    writeCheckpoint(log, note, before) {
       signed.push(note)
-      return write(() => files.writeCheckpoint(log, note))
+      return write(() => files.writeCheckpoint(log, note, before))
     }
   }
 }

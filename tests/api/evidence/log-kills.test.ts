@@ -44,8 +44,9 @@ test(
     for (const { company } of people) await publishAll(app.deps, company)
     const query = async (text: string, values: unknown[] = []) =>
       (await app.owner.query(text, values)).rows
-    const { faults, checkpoints } = await checkPublishedLogs(app.deps, query, seen)
+    const { faults, checkpoints, unrecorded } = await checkPublishedLogs(app.deps, query, seen)
     expect(faults).toEqual([])
+    expect(unrecorded).toBe(0)
     expect(checkpoints).toBeGreaterThan(kills)
     const { faults: unproved } = await checkReceipts(app.deps, query, runCount(50, 100_000))
     expect(unproved).toEqual([])
