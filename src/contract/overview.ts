@@ -39,8 +39,8 @@ export const getUsageByDay = endpoint({
  * `invitations_by_hand`: links to pass on, without a mail server. `group_limits`: 80 % used.
  * `deposits_held`: not recorded in several attempts. `mails_delayed`: due for five minutes.
  * `domains_unverified`: claimed more than a day ago. `log_frozen`: records wait to be sealed.
- * `log_damaged`: a fault that the daily check of the published log has found. `no_administrator` and `disk_nearly_full` are
- * for operators.
+ * `log_damaged`: a fault that the daily check of the published log has found. `no_administrator` and
+ * `disk_nearly_full` are for operators.
  */
 export const AttentionKind = z.enum([
   'people_waiting',

@@ -176,5 +176,3 @@ async function digest(path: string): Promise<FileDigest | undefined> {
     return ignoreMissingFile(error)
   }
 }
-
-// of a folder, its list of files

@@ -29,6 +29,7 @@ export async function replaceFile(
   await syncPath(dirname(path))
 }
 
+/** Of a folder, flushes its list of files. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

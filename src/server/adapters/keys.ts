@@ -181,7 +181,7 @@ async function openRootSecret(
   }
   if (name !== undefined) return readRootSecret(directory, name)
   const secret = randomBytes(32)
-  await writeSecret(directory, `kek-${idOf(secret)}.key`, `${secret.toString('hex')}\n`)
+  await replaceFile(join(directory, `kek-${idOf(secret)}.key`), `${secret.toString('hex')}\n`)
   return secret
 }
 
@@ -261,7 +261,7 @@ async function makeTokenKey(directory: string, validFrom: Date): Promise<TokenKe
     kid: kidOf({ x, y }),
     not_before: validFrom.toISOString()
   }
-  await writeSecret(directory, `token-${file.kid}.jwk`, `${JSON.stringify(file)}\n`)
+  await replaceFile(join(directory, `token-${file.kid}.jwk`), `${JSON.stringify(file)}\n`)
   return file
 }
 
@@ -287,11 +287,6 @@ async function readSecret(directory: string, name: string): Promise<string> {
   return readFile(path, 'utf8').catch(cause => {
     throw new KeysRefused(`${path} cannot be read`, { cause })
   })
-}
-
-// a partly written root secret would lock everybody out
-async function writeSecret(directory: string, name: string, text: string): Promise<void> {
-  await replaceFile(join(directory, name), text)
 }
 
 async function refuseLooseMode(path: string, allowed: '0700' | '0600'): Promise<void> {

@@ -11,8 +11,8 @@ const [compress, decompress] = [promisify(gzip), promisify(gunzip)]
 
 /**
  * `<log>/checkpoint`, `<log>/tile/<level>/<index>` and `<log>/entries/<index>`, the entries
- * compressed, and `<log>/successor` of a retired log. A tile or a bundle that grows is replaced. Indexes are in two folders of three digits,
- * so that no folder holds more than a thousand files.
+ * compressed, and `<log>/successor` of a retired log. A tile or a bundle that grows is replaced.
+ * Indexes are in two folders of three digits, so that no folder holds more than a thousand files.
  */
 export function openLogFiles(directory: string): LogFiles {
   const checkpoint = (log: string) => join(folderOf(log), 'checkpoint')

@@ -7,10 +7,10 @@ import type { Job } from './job-runner.ts'
 const frozenCheckMs = 60_000
 
 /**
- * Signs the log of each company that has new leaves, at the next multiple of `logBatchMs`: who watches
- * a log learns no more exactly when records are made. Each log is also looked at when the process
- * starts and after a lost connection to the database, which may be another one since, and once a
- * minute while it is frozen.
+ * Signs the log of each company that has new leaves, at the next multiple of `logBatchMs`, so that
+ * people who watch a log do not learn exactly when records are made. Each log is also compared with
+ * the database when the process starts, after a lost connection, because another database may answer
+ * then, and once a minute while it is frozen.
  */
 export function publishLogsJob(deps: Deps): Job {
   const looked = new Map<CompanyId, number>()
