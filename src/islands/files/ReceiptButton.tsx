@@ -1,8 +1,9 @@
 import type { ReceiptFormat } from '../../contract/deposits.ts'
+import { fetchFile } from '../../stores/download.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
-import { saveReceipt } from './download-receipt.ts'
+import { saveFile } from './download-file.ts'
 
 interface ReceiptButtonProps {
   depositId: string
@@ -17,7 +18,7 @@ export function ReceiptButton(props: ReceiptButtonProps) {
   const { t } = useTranslation()
   const { start, isWorking, failure } = useAction({
     what: 'Saving the receipt failed',
-    send: () => saveReceipt(depositId, format)
+    send: async () => saveFile(await fetchFile(`/deposit/${depositId}/receipt`, { format }))
   })
   const label = t(`files.receipt.${isWorking ? 'saving' : format}`)
   return (

@@ -14,7 +14,7 @@ import {
 import { createDepositFromNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { deleteExpiredEvents } from '../domain/events/events.ts'
-import { deleteOldCheckpoints } from '../domain/evidence/log-checkpoints.ts'
+import { deleteOldCheckpoints } from '../domain/evidence/seals.ts'
 import { expiredRowDeletions } from '../domain/expired-rows.ts'
 import { recheckDueDomains } from '../domain/host-proofs/domain-checks.ts'
 import { deleteExpiredResponses } from '../domain/idempotency/idempotency.ts'

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
 import { cutEntries, parseEntries } from '../../../src/core/evidence/tiles.ts'
 import type { CompanyId, Deps, LogFiles } from '../../../src/server/domain/deps.ts'
 import { publishLog } from '../../../src/server/domain/evidence/log-publishing.ts'
 import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
 import type { TestApp } from '../app.ts'
+import { rootOf, sha256 } from './evidence-log.ts'
 
 /** Publishes until nothing is left, as the job does. */
 export async function publishAll(deps: Deps, company: CompanyId): Promise<void> {
@@ -45,22 +45,6 @@ export async function readPublished(files: LogFiles, origin: string) {
   return { note, checkpoint, leaves }
 }
 
-/** RFC 6962, section 2.1, level by level. */
 export function rootOfLeaves(leaves: readonly string[]): Buffer {
-  let level = leaves.map(leaf => hashOf(Buffer.of(0), Buffer.from(leaf)))
-  while (level.length > 1) {
-    const above: Buffer[] = []
-    for (let at = 0; at < level.length; at += 2) {
-      const [left, right] = level.slice(at, at + 2)
-      above.push(left && right ? hashOf(Buffer.of(1), left, right) : (left ?? Buffer.alloc(0)))
-    }
-    level = above
-  }
-  return level[0] ?? hashOf()
-}
-
-function hashOf(...parts: Buffer[]): Buffer {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest()
+  return rootOf(leaves.map(leaf => sha256('\0', leaf)))
 }

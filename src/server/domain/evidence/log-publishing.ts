@@ -3,12 +3,14 @@ import { leafHash } from '../../../core/evidence/deposit-leaf.ts'
 import { checkpointText, signNote } from '../../../core/evidence/log-signing.ts'
 import { formatEntries, growTiles, rootFromTiles, tileWidth } from '../../../core/evidence/tiles.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
 import { type GuardFinding, guardLog, type PublishedTree } from './log-guard.ts'
 import { beginLog, hasPolicy, type LogKey, openLogKey, readPlatformKey } from './log-keys.ts'
 import { type LockedLog, lockLog } from './logs.ts'
 import { logIdOf, tileReaderOf } from './published-logs.ts'
+import { isFrozen } from './seals.ts'
 
 type PublishingDeps = Pick<
   Deps,
@@ -62,16 +64,12 @@ export async function readPublishingState(
 ): Promise<{ hasNew: boolean; isFrozen: boolean }> {
   const row = await inCompany(deps.db, company, tx =>
     selectInCompany(tx, 'log_head')
-      .innerJoin('log_state', join =>
-        join
-          .onRef('log_state.company_id', '=', 'log_head.company_id')
-          .onRef('log_state.log_no', '=', 'log_head.log_no')
-      )
+      .innerJoin('log_state', join => joinInCompany(join, 'log_state.log_no', 'log_head.log_no'))
       .select(['leaf_seq', 'published_size', 'state'])
       .executeTakeFirst()
   )
   if (!row) return { hasNew: false, isFrozen: false }
-  return { hasNew: row.published_size <= row.leaf_seq, isFrozen: row.state !== 'running' }
+  return { hasNew: row.published_size <= row.leaf_seq, isFrozen: isFrozen(row.state) }
 }
 
 async function beginLogWithoutPolicy(deps: PublishingDeps, company: CompanyId): Promise<void> {
@@ -103,7 +101,8 @@ async function noteState(
 ): Promise<void> {
   await tx
     .updateTable('log_state')
-    .set({ state: found })
+    // a fault that the monitor has found may be gone, too
+    .set({ state: found, monitored_at: null })
     .where('company_id', '=', tx.companyId)
     .where('log_no', '=', log_no)
     .execute()
@@ -212,7 +211,7 @@ async function sign(
     .values({ company_id, log_no, size, root: Buffer.from(root), note, published_at })
     .onConflict(checkpoint => checkpoint.doNothing())
     .execute()
-  // of an earlier signature of this size
+  // the row may be that of an earlier signature of this size
   const signed = await selectInCompany(tx, 'log_checkpoint')
     .where('log_no', '=', log_no)
     .where('size', '=', size)

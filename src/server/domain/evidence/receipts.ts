@@ -15,7 +15,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { logIdOf, tileReaderOf } from './published-logs.ts'
 import { type DepositOpenings, readOpeningsOfDeposits } from './sealed-openings.ts'
-import { isPaused } from './seals.ts'
+import { isFrozen } from './seals.ts'
 
 interface ReceiptInput {
   company_id: CompanyId
@@ -75,7 +75,7 @@ export async function createReceipt(
   const read = () => inCompany(deps.db, input.company_id, tx => readRecord(tx, deps, input))
   let record = await read()
   let tree = await readTree(deps, record)
-  if (!tree && !isPaused(record.state)) {
+  if (!tree && !isFrozen(record.state)) {
     const isSealed = async () => (await readTree(deps, record)) !== undefined
     await wait(() => waitForSeal(deps, input.company_id, isSealed))
     record = await read()
@@ -123,7 +123,7 @@ async function proofOf(
   const proof = { index: BigInt(index), size, leafHash: leafHash(leaf), root, steps }
   if (verifyInclusion(proof)) return formatLogProof({ index, steps, note, ...(extra && { extra }) })
   // a database that was restored has other leaves, until `resync` puts them behind those of the files
-  if (isPaused(state)) throw pausedError()
+  if (isFrozen(state)) throw pausedError()
   throw new Error(`log ${origin} was not signed with its leaf ${index}`)
 }
 
@@ -217,7 +217,7 @@ async function readPolicy(tx: Tx, log_no: number): Promise<Policy | undefined> {
 }
 
 function pendingError({ settings }: Pick<Deps, 'settings'>, { state }: RecordInLog): AppError {
-  if (isPaused(state)) return pausedError()
+  if (isFrozen(state)) return pausedError()
   const retryAfter = Math.max(waitMs, settings.logBatchMs) / 1000
   return new AppError('receipt_pending', 'The record is not sealed yet', {
     retryAfter: Math.ceil(retryAfter)

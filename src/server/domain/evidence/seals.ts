@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { LogProgress, Rung } from '../../../contract/requests.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import type { LogState } from '../../db/schema.ts'
-import type { Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 
 /** A record is sealed once a signed checkpoint covers its leaf. */
 export interface Seal {
@@ -41,11 +43,29 @@ export async function readSeals(
   return new Map(rows.map(row => [row.leaf_id, sealOf(row)]))
 }
 
-// Checkpoints are deleted after 90 days. So none is missing that is newer than the record, or than a
-// checkpoint without it, if that is younger.
+const keptDays = 90
+
+/** Deletes old checkpoints, except each log's newest and its first, which proves the policy in receipts. */
+export async function deleteOldCheckpoints(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company: CompanyId
+): Promise<void> {
+  const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
+  await inCompany(deps.db, company, tx =>
+    sql`
+      delete from log_checkpoint old using log_state log
+      where old.company_id = ${company} and log.company_id = ${company} and log.log_no = old.log_no
+        and old.published_at < ${before} and old.size > 1 and old.size < log.published_size`.execute(
+      tx
+    )
+  )
+}
+
+// The first checkpoint that covers a record is kept if the record itself is younger than the limit, or
+// if a checkpoint is that does not cover the record.
 const isFirstCheckpointKept = sql<boolean>`(
-  deposit.recorded_at > now() - interval '90 days' or (
-    select published_at > now() - interval '90 days' from log_checkpoint
+  deposit.recorded_at > now() - make_interval(days => ${keptDays}) or (
+    select published_at > now() - make_interval(days => ${keptDays}) from log_checkpoint
      where company_id = leaf.company_id and log_no = leaf.log_no and size <= leaf.idx
      order by size desc limit 1
   )
@@ -64,22 +84,18 @@ export function rungOf({
   published_size
 }: Omit<LeafRow, 'leaf_id' | 'sealed_at'>): Rung {
   if (idx < (published_size ?? 0)) return 'sealed'
-  return isPaused(state) ? 'sealing_paused' : 'recorded'
+  return isFrozen(state) ? 'sealing_paused' : 'recorded'
 }
 
 /** Whether nothing is signed until an operator has looked at the log. */
-export function isPaused(state: LogState | null): boolean {
+export function isFrozen(state: LogState | null): boolean {
   return state !== null && state !== 'running' && state !== 'retired'
 }
 
 /** Returns undefined before the log is begun. */
 export async function readLogProgress(tx: Tx): Promise<LogProgress | undefined> {
   const row = await selectInCompany(tx, 'log_head')
-    .innerJoin('log_state', join =>
-      join
-        .onRef('log_state.company_id', '=', 'log_head.company_id')
-        .onRef('log_state.log_no', '=', 'log_head.log_no')
-    )
+    .innerJoin('log_state', join => joinInCompany(join, 'log_state.log_no', 'log_head.log_no'))
     .select(({ selectFrom }) => [
       'log_state.state',
       'log_state.published_size',
@@ -96,6 +112,6 @@ export async function readLogProgress(tx: Tx): Promise<LogProgress | undefined> 
   return {
     size,
     ...(published_at ? { at: published_at.toISOString() } : {}),
-    ...(isPaused(state) ? { paused: true as const } : {})
+    ...(isFrozen(state) ? { paused: true as const } : {})
   }
 }
