@@ -217,6 +217,10 @@ def short_key(key):
     return " ".join(digits[i : i + 4] for i in range(0, 20, 4))
 
 
+def is_origin(text):
+    return re.fullmatch(r"[!-*,-~]{1,300}", text) is not None
+
+
 def read_log_key(text, origin):
     require(isinstance(text, str))
     key = read_key(text)
@@ -348,7 +352,7 @@ def read_receipt(data):
         require(isinstance(entry, dict))
         require(isinstance(entry.get("leaf"), str) and isinstance(entry.get("proof"), str))
     require(isinstance(log.get("origin"), str))
-    require(re.fullmatch(r"[!-*,-~]{1,300}", log["origin"]))
+    require(is_origin(log["origin"]))
     read_log_key(log.get("vkey"), log["origin"])
     return receipt
 
@@ -623,6 +627,7 @@ def decode(data):
 
 def read_log_checkpoint(read, folder):
     checkpoint = read_checkpoint(read_text(read, "checkpoint"))
+    require(is_origin(checkpoint.origin))
     log_id = sha256(checkpoint.origin.encode()).hex()
     require(not re.fullmatch("[0-9a-f]{64}", folder) or folder == log_id)
     return checkpoint

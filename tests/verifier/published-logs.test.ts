@@ -135,6 +135,12 @@ describe('a copy of the files', () => {
     ['another size', 'checkpoint', text(t => t.replace('\n257\n', '\n256\n')), 'signature_invalid'],
     ['another origin', 'checkpoint', text(t => `x${t}`), 'policy_invalid'],
     [
+      'an origin that commands the terminal',
+      'checkpoint',
+      text(t => `\u009b2J${t}`),
+      'checkpoint_invalid'
+    ],
+    [
       'a fourth line',
       'checkpoint',
       text(t => t.replace('\n\n', '\nmore\n\n')),
