@@ -85,7 +85,7 @@ function textsOf(statements: CapturedStatement[] = []): string {
   return statements.map(({ text }) => text).join(';')
 }
 
-function documentIn(category: string) {
+export function documentIn(category: string) {
   const digest = randomBytes(32).toString('hex')
   return {
     name: 'Contract 2026.pdf',

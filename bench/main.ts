@@ -11,6 +11,7 @@ import { measure as firstUse } from './first-use.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
+import { measure as log } from './log.ts'
 import { measure as pages } from './pages.ts'
 import { measure as pictures } from './pictures.ts'
 import { measure as registerLookUps } from './register-look-ups.ts'
@@ -31,6 +32,7 @@ const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> 
   'sign-in': onClientCore(signIn),
   deposits: onClientCore(deposits),
   batches: onClientCore(batches),
+  log: onClientCore(log),
   verifications: onClientCore(verifications),
   streams: onClientCore(streams),
   fairness: onClientCore(fairness),

@@ -7,7 +7,7 @@ import {
 import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
 import { newId, newRandomId } from '../../../src/server/domain/ids.ts'
 
-interface Depositor {
+export interface Depositor {
   id: string
   company: CompanyId
   category: string
@@ -26,14 +26,15 @@ export async function makeDeposits(
   const made: MadeDeposit[] = []
   while (made.length < count) {
     const length = Math.min(atOnce, count - made.length)
-    const records = Array.from({ length }, () => recordOf(deps, depositor))
+    const records = Array.from({ length }, () => depositRecord(deps, depositor))
     await inCompany(deps.db, depositor.company, tx => recordDeposits(tx, deps, records))
     made.push(...records)
   }
   return made
 }
 
-function recordOf(deps: Deps, { id, company, category }: Depositor): NewDepositRecord {
+/** Of a file that nobody keeps. */
+export function depositRecord(deps: Deps, { id, company, category }: Depositor): NewDepositRecord {
   const now = deps.clock()
   const record_id = newRandomId(deps)
   const file = { name: 'report.pdf', size: 20_000, media_type: 'application/pdf' }
