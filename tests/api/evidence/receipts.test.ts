@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -17,6 +17,7 @@ import { verify } from '../../../src/core/evidence/verification.ts'
 import { createServiceSignals } from '../../../src/server/adapters/signals.ts'
 import { openDatabase } from '../../../src/server/db/open.ts'
 import { retireLog } from '../../../src/server/domain/evidence/log-recovery.ts'
+import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeApiKey } from '../../helpers/cases.ts'
 import { uploadOf } from '../../helpers/client.ts'
@@ -330,12 +331,14 @@ test('records of a retired log keep its receipts, and its successor gives those 
     }
     await retireLog({ ...own.deps, db }, grace.company)
     await publishAll(own.deps, grace.company)
-    for (const id of ids) {
+    const ask = (id = '') => {
       const path = `/deposit/${id}/receipt`
-      receipts.push(
-        (await own.request(`api.${grace.host}`, { path, headers: bearer(grace.token) })).body
-      )
+      return own.request(`api.${grace.host}`, { path, headers: bearer(grace.token) })
     }
+    for (const id of ids) receipts.push((await ask(id)).body)
+    await rm(join(own.folder, 'log', logIdOf('acme.localhost/log')), { recursive: true })
+    const gone = await ask(ids[0])
+    expect(JSON.parse(gone.body.toString())).toMatchObject({ status: 410, code: 'receipt_gone' })
   } finally {
     await db.close()
   }

@@ -93,7 +93,12 @@ export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise
     await deleteLeaves(tx, log.log_no, last.covered)
     await tx
       .updateTable('log_state')
-      .set({ state: 'retired', published_size: last.covered })
+      .set({
+        state: 'retired',
+        published_size: last.covered,
+        // the monitor would find each day what cannot be mended
+        ...(last.isWhole ? {} : { fault: null, monitored_at: sql<Date>`'infinity'` })
+      })
       .where('company_id', '=', company)
       .where('log_no', '=', log.log_no)
       .execute()
@@ -228,7 +233,7 @@ async function readLastCheckpoint(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'logFiles'>,
   log: LockedLog
-): Promise<{ checkpoint: Checkpoint | undefined; covered: number }> {
+): Promise<{ checkpoint: Checkpoint | undefined; covered: number; isWhole: boolean }> {
   const file = await deps.logFiles.readCheckpoint(logIdOf(log.origin))
   const key = await openLogKey(tx, deps, log).catch(() => undefined)
   const published = file && key && isSignedBy(key, file) ? parseCheckpoint(file) : undefined
@@ -238,7 +243,8 @@ async function readLastCheckpoint(
   const newest = await readNewestCheckpoint(tx, log.log_no)
   // the file was lost, or is an older one; if it has another history, that is what people see
   const isOld = !published || (isSame && newest && newest.size > published.size)
-  return { checkpoint: isOld ? newest : published, covered }
+  const isWhole = isSame && published !== undefined && Number(published.size) === covered
+  return { checkpoint: isOld ? newest : published, covered, isWhole }
 }
 
 async function readNewestCheckpoint(tx: Tx, log_no: number): Promise<Checkpoint | undefined> {

@@ -75,13 +75,13 @@ export async function createReceipt(
   const read = () => inCompany(deps.db, input.company_id, tx => readRecord(tx, deps, input))
   let record = await read()
   let tree = await readTree(deps, record)
-  if (!tree && !isFrozen(record.state)) {
+  if (!tree && record.state === 'running') {
     const isSealed = async () => (await readTree(deps, record)) !== undefined
     await wait(() => waitForSeal(deps, input.company_id, isSealed))
     record = await read()
     tree = await readTree(deps, record)
   }
-  if (!tree) throw pendingError(deps, record)
+  if (!tree) throw missingError(deps, record)
   const name = record.open['name']?.value ?? input.id
   return input.format === 'json'
     ? { name: `${name}.vidimus.json`, text: await formatJson(deps, record, tree) }
@@ -216,8 +216,10 @@ async function readPolicy(tx: Tx, log_no: number): Promise<Policy | undefined> {
     .executeTakeFirst()
 }
 
-function pendingError({ settings }: Pick<Deps, 'settings'>, { state }: RecordInLog): AppError {
+function missingError({ settings }: Pick<Deps, 'settings'>, { state }: RecordInLog): AppError {
   if (isFrozen(state)) return pausedError()
+  if (state === 'retired')
+    return new AppError('receipt_gone', 'The published files of the log are lost')
   const retryAfter = Math.max(waitMs, settings.logBatchMs) / 1000
   return new AppError('receipt_pending', 'The record is not sealed yet', {
     retryAfter: Math.ceil(retryAfter)
