@@ -29,8 +29,13 @@ import {
   scheduleHeldUploadRetry
 } from '../src/server/domain/deposits/held-uploads.ts'
 import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
-import { LogRefusal, resyncLog, retireLog } from '../src/server/domain/evidence/log-recovery.ts'
-import { type LogSummary, listLogsOf } from '../src/server/domain/evidence/logs.ts'
+import {
+  LogRefusal,
+  resyncLog,
+  retireLog,
+  rewriteRetiredLog
+} from '../src/server/domain/evidence/log-recovery.ts'
+import { freezeReasons, type LogSummary, listLogsOf } from '../src/server/domain/evidence/logs.ts'
 import { createFirstCompanyIfNone } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -439,15 +444,18 @@ async function listLogs(deps: Deps): Promise<Answer> {
     [
       origin,
       `  company ${company}, ${state}, ${published} of ${leaves} leaves signed`,
-      ...(fault === null ? [] : [`  damaged: ${fault}`])
+      ...(state === 'running' || state === 'retired' ? [] : [`  frozen: ${freezeReasons[state]}`]),
+      ...(fault === null ? [] : [`  fault: ${fault}`])
     ].join('\n')
   )
   return { facts: { logs }, text: logs.length === 0 ? 'There is no log.' : lines.join('\n') }
 }
 
 async function resync(deps: Deps, origin: string | undefined): Promise<Answer> {
-  const { company } = await currentLogOf(deps, origin)
-  const result = await refusing(() => resyncLog(deps, company))
+  const { company, state, origin: name } = await logOf(deps, origin)
+  const result = await refusing(() =>
+    state === 'retired' ? rewriteRetiredLog(deps, company, name) : resyncLog(deps, company)
+  )
   const text =
     result.done === 'files written'
       ? `The database has all ${result.leaves} leaves. The published files were written anew.`
@@ -456,7 +464,8 @@ async function resync(deps: Deps, origin: string | undefined): Promise<Answer> {
 }
 
 async function retire(deps: Deps, origin: string | undefined): Promise<Answer> {
-  const { company } = await currentLogOf(deps, origin)
+  const { company, state } = await logOf(deps, origin)
+  if (state === 'retired') throw new Refusal(`${origin} is retired already.`)
   const result = await refusing(() => retireLog(deps, company))
   const { successor, rebuilt, lost } = result
   const loss = lost === 0 ? '' : ` ${lost} leaves were left out, because their contents are lost.`
@@ -466,12 +475,11 @@ async function retire(deps: Deps, origin: string | undefined): Promise<Answer> {
   }
 }
 
-async function currentLogOf(deps: Deps, origin: string | undefined): Promise<LogSummary> {
+async function logOf(deps: Deps, origin: string | undefined): Promise<LogSummary> {
   if (origin === undefined) throw new Misuse('Name a log: npm run vidimus -- log list lists them.')
   const found = (await allLogs(deps)).find(log => log.origin === origin)
   if (!found)
     throw new Refusal(`There is no log ${origin}: npm run vidimus -- log list lists them.`)
-  if (found.state === 'retired') throw new Refusal(`${origin} is retired already.`)
   return found
 }
 

@@ -102,7 +102,7 @@ function kindOf(facts: object): string {
 // the fields that are printed in a terminal, because they never contain personal data
 const harmless = [
   ...['job', 'company', 'host', 'domain', 'path', 'route', 'status', 'code', 'request', 'upload'],
-  ...['import', 'check', 'checks', 'reason', 'refused', 'turnedAway', 'attempts', 'seconds'],
+  ...['log', 'import', 'check', 'checks', 'reason', 'refused', 'turnedAway', 'attempts', 'seconds'],
   ...['missing', 'damaged']
 ]
 const maxPrinted = 3

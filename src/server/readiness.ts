@@ -5,11 +5,12 @@ import { isDiskNearlyFull } from './domain/companies/attention.ts'
 import { listCompanyIds } from './domain/companies/companies.ts'
 import { countHeldUploads } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
-import { readPublishingState } from './domain/evidence/log-publishing.ts'
+import { listLogsOf } from './domain/evidence/logs.ts'
+import { isFrozen } from './domain/evidence/seals.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
 import type { ConnectionRoomCheck } from './http/connections.ts'
 
-/** Tells for each part whether it works, and how many deposits are held and logs are frozen. */
+/** Tells for each part whether it works, and counts held deposits, frozen logs and faulty ones. */
 export async function checkReadiness(
   deps: Deps,
   connections: ConnectionRoomCheck
@@ -23,7 +24,7 @@ export async function checkReadiness(
       return false
     }
   }
-  const { held, frozen } = await countTrouble(deps)
+  const { held, frozen, faulty } = await countTrouble(deps)
   return {
     connections: connections.hasRoom(),
     database: await tried('database', () => pingDatabase(deps)),
@@ -31,21 +32,27 @@ export async function checkReadiness(
     disk: await tried('disk', () => requireSpace(deps)),
     keys: await tried('keys', () => signAndVerify(deps)),
     held,
-    frozen_logs: frozen
+    frozen_logs: frozen,
+    faulty_logs: faulty
   }
 }
 
 // null when the database fails; does not change the status of `/readyz`
-async function countTrouble(deps: Deps): Promise<{ held: number | null; frozen: number | null }> {
+async function countTrouble(
+  deps: Deps
+): Promise<Record<'held' | 'frozen' | 'faulty', number | null>> {
   try {
-    let [held, frozen] = [0, 0]
+    let [held, frozen, faulty] = [0, 0, 0]
     for (const company of await listCompanyIds(deps)) {
       held += await countHeldUploads(deps, company)
-      if ((await readPublishingState(deps, company)).isFrozen) frozen++
+      for (const { state, fault } of await listLogsOf(deps, company)) {
+        if (isFrozen(state)) frozen++
+        if (fault !== null) faulty++
+      }
     }
-    return { held, frozen }
+    return { held, frozen, faulty }
   } catch {
-    return { held: null, frozen: null } // the check of the database reports the error
+    return { held: null, frozen: null, faulty: null } // the check of the database reports the error
   }
 }
 

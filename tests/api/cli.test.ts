@@ -351,6 +351,10 @@ test('lists logs, and ends one for its successor', { timeout: slow }, async () =
     status: 1,
     err: expect.stringContaining('retired already')
   })
+  expect(await command('log', 'resync', origin)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('has signed nothing')
+  })
   const after = JSON.parse((await command('log', 'list', '--json')).out).logs
   expect(after.map((log: { state: string }) => log.state)).toEqual(['retired', 'running'])
   await postgres.stop()

@@ -14,18 +14,18 @@ export async function replaceFile(
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   const file = await open(draft, 'wx', 0o600)
   try {
-    await file.writeFile(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  try {
+    try {
+      await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
     await check()
+    await rename(draft, path)
   } catch (error) {
-    await rm(draft, { force: true })
+    await rm(draft, { force: true }) // on a full disk, each new attempt would leave one
     throw error
   }
-  await rename(draft, path)
   await syncPath(dirname(path))
 }
 

@@ -1,6 +1,12 @@
+import { isTemporaryDatabaseError } from '../domain/database-errors.ts'
 import type { CompanyId, Deps, ServiceSignal } from '../domain/deps.ts'
 import { monitorNextLog } from '../domain/evidence/log-monitor.ts'
-import { publishLog, readPublishingState } from '../domain/evidence/log-publishing.ts'
+import {
+  noteFailure,
+  noteSuccess,
+  publishLog,
+  readPublishingState
+} from '../domain/evidence/log-publishing.ts'
 import { createSignaledJob, forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
@@ -10,12 +16,27 @@ const frozenCheckMs = 60_000
  * Signs the log of each company that has new leaves, at the next multiple of `logBatchMs`, so that
  * people who watch a log do not learn exactly when records are made. Each log is also compared with
  * the database when the process starts, after a lost connection, because another database may answer
- * then, and once a minute while it is frozen.
+ * then, and once a minute while it is frozen or cannot be signed.
  */
 export function publishLogsJob(deps: Deps): Job {
   const looked = new Map<CompanyId, number>()
   const due = new Set<CompanyId>()
+  const failing = new Set<CompanyId>()
   deps.signals.missed.on(() => looked.clear())
+
+  async function publish(company: CompanyId): Promise<boolean> {
+    try {
+      const hasMore = await publishLog(deps, company)
+      if (failing.delete(company)) await noteSuccess(deps, company)
+      return hasMore
+    } catch (error) {
+      if (isTemporaryDatabaseError(error)) throw error
+      const isNew = !failing.has(company)
+      failing.add(company)
+      await noteFailure(deps, company, { error, isNew })
+      return false
+    }
+  }
   return createSignaledJob(deps, {
     name: 'publish-logs',
     parallel: 4,
@@ -25,10 +46,11 @@ export function publishLogsJob(deps: Deps): Job {
       const { hasNew, isFrozen } = await readPublishingState(deps, company)
       const now = deps.clock().getTime()
       const at = looked.get(company)
-      const mustLook = at === undefined || (isFrozen && now - at >= frozenCheckMs)
+      const mustLook =
+        at === undefined || ((isFrozen || failing.has(company)) && now - at >= frozenCheckMs)
       if (mustLook || (isDue && hasNew && !isFrozen)) {
         looked.set(company, now)
-        if (!(await publishLog(deps, company))) return false
+        if (!(await publish(company))) return false
       }
       // leaves of a process that died, or more than are signed at once
       if (hasNew && !isFrozen) deps.signals.leaves.send(company)

@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { toBase64 } from '../../../src/core/bytes.ts'
 import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
 import { openDatabase } from '../../../src/server/db/open.ts'
 import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
-import { monitorNextLog } from '../../../src/server/domain/evidence/log-monitor.ts'
-import { resyncLog, retireLog } from '../../../src/server/domain/evidence/log-recovery.ts'
+import { findLogFault, monitorNextLog } from '../../../src/server/domain/evidence/log-monitor.ts'
+import {
+  resyncLog,
+  retireLog,
+  rewriteRetiredLog
+} from '../../../src/server/domain/evidence/log-recovery.ts'
 import { listLogsOf } from '../../../src/server/domain/evidence/logs.ts'
 import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
 import { deleteOldCheckpoints } from '../../../src/server/domain/evidence/seals.ts'
@@ -367,6 +371,59 @@ test('a database from before a retirement does not sign the retired log', async 
   expect(await app.deps.logFiles.readCheckpoint(logIdOf(successor))).toBe(next)
 })
 
+test('a retired log gets its files back from the database, but not over those it has signed elsewhere', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const backup = await takeBackup()
+  await deposit()
+  await publishAll(app.deps, acme)
+  const { note, leaves } = await published()
+  const id = await logId()
+  const folder = join(app.folder, 'log')
+  cpSync(folder, join(app.folder, 'signed'), { recursive: true })
+  const { origin: old, successor } = await retireLog(asOwner, acme)
+  rmSync(folder, { recursive: true })
+  expect(await rewriteRetiredLog(asOwner, acme, old)).toMatchObject({ leaves: 3 })
+  expect(await readPublished(app.deps.logFiles, old)).toMatchObject({ note, leaves })
+  expect(await app.deps.logFiles.readSuccessor(id)).toBe(successor)
+  await app.deps.logFiles.writeCheckpoint(id, 'torn', note)
+  await rewriteRetiredLog(asOwner, acme, old)
+  expect(await app.deps.logFiles.readCheckpoint(id)).toBe(note)
+  expect(await findLogFault(app.deps, acme, await logRow(old))).toBeUndefined()
+
+  await restore(backup)
+  await retireLog(asOwner, acme)
+  rmSync(folder, { recursive: true })
+  cpSync(join(app.folder, 'signed'), folder, { recursive: true })
+  await expect(rewriteRetiredLog(asOwner, acme, old)).rejects.toThrow('Restore the folder')
+  expect(await app.deps.logFiles.readCheckpoint(id)).toBe(note)
+})
+
+test('a log whose files cannot be written says so once, and goes on when they can', async () => {
+  await using _jobs = runJobs([publishLogsJob(app.deps)], app.deps.log)
+  await deposit()
+  const size = async () => (await published()).checkpoint.size
+  await expect.poll(size, { timeout: 20_000 }).toBe(2n)
+  const folder = join(app.folder, 'log', await logId(), 'entries/000/000')
+  const bundle = join(folder, '000.gz')
+  rmSync(bundle)
+  mkdirSync(bundle)
+  const fault = async () => (await logs())[0]?.fault
+  for (let at = 0; at < 3; at++) {
+    await deposit()
+    await expect.poll(fault, { timeout: 20_000 }).toMatch(/^it cannot be signed: EISDIR: [a-z ]+$/)
+    await app.owner.query('update log_state set fault = null')
+  }
+  const lines = () => app.logged.filter(({ text }) => text.includes('the log can'))
+  expect(lines()).toHaveLength(1)
+  // no draft of a file stays
+  expect(readdirSync(folder)).toEqual(['000.gz'])
+  rmdirSync(bundle)
+  await expect.poll(size, { timeout: 20_000 }).toBe(5n)
+  await expect.poll(fault).toBeNull()
+  expect(lines().map(({ level }) => level)).toEqual(['error', 'info'])
+})
+
 test('files that were damaged are found by the monitor, and written again by resync', async () => {
   await appendLeaves(app.owner, acme, 600)
   await publishAll(app.deps, acme)
@@ -442,6 +499,14 @@ test('nothing plain is in the published files', async () => {
 async function deposit(): Promise<string> {
   const { deposit_id } = await app.deposit(ada, randomBytes(100))
   return deposit_id ?? ''
+}
+
+async function logRow(origin: string) {
+  const { rows } = await app.owner.query(
+    'select log_no, origin, key_version, published_size::int from log_state where origin = $1',
+    [origin]
+  )
+  return rows[0]
 }
 
 async function depositOf(id: string): Promise<{ request_id: string }> {

@@ -8,7 +8,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
 import { type GuardFinding, guardLog, type PublishedTree } from './log-guard.ts'
 import { beginLog, hasPolicy, type LogKey, openLogKey, readPlatformKey } from './log-keys.ts'
-import { type LockedLog, lockLog } from './logs.ts'
+import { freezeReasons, type LockedLog, lockLog } from './logs.ts'
 import { logIdOf, tileReaderOf } from './published-logs.ts'
 import { isFrozen } from './seals.ts'
 
@@ -72,6 +72,46 @@ export async function readPublishingState(
   return { hasNew: row.published_size <= row.leaf_seq, isFrozen: isFrozen(row.state) }
 }
 
+/** Notes that signing the current log of a company failed, for as long as it fails. */
+export async function noteFailure(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  company: CompanyId,
+  { error, isNew }: { error: unknown; isNew: boolean }
+): Promise<void> {
+  if (isNew)
+    log.error(
+      { company, err: error },
+      'the log cannot be signed, which is tried again until it succeeds: see docs/operations.md'
+    )
+  await setFault(db, company, `it cannot be signed: ${reasonOf(error)}`)
+}
+
+/** Notes that signing it succeeded again. The monitor soon looks for other faults. */
+export async function noteSuccess(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  company: CompanyId
+): Promise<void> {
+  await setFault(db, company, null)
+  log.info({ company }, 'the log can be signed again')
+}
+
+async function setFault(db: Deps['db'], company: CompanyId, fault: string | null): Promise<void> {
+  await inCompany(db, company, tx =>
+    tx
+      .updateTable('log_state')
+      .set({ fault, monitored_at: null })
+      .where('company_id', '=', company)
+      .where('log_no', '=', selectInCompany(tx, 'log_head').select('log_no'))
+      .execute()
+  )
+}
+
+// without the path of a file: `EROFS: read-only file system, open '/…'`
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'syscall' in error ? error.message.replace(/, .*/s, '') : error.message
+}
+
 async function beginLogWithoutPolicy(deps: PublishingDeps, company: CompanyId): Promise<void> {
   const isMissing = (tx: Tx, log: { log_no: number } | undefined) =>
     log ? hasPolicy(tx, log.log_no).then(has => !has) : false
@@ -97,7 +137,7 @@ async function noteState(
   tx: Tx,
   { log: service }: PublishingDeps,
   { log_no, origin, state }: LockedLog,
-  found: LockedLog['state']
+  found: Exclude<LockedLog['state'], 'retired'>
 ): Promise<void> {
   await tx
     .updateTable('log_state')
@@ -109,7 +149,10 @@ async function noteState(
   const facts = { company: tx.companyId, log: origin, state: found, before: state }
   if (found === 'running') service.info(facts, 'the log is signed again')
   else
-    service.error(facts, `sealing is paused, because the log is "${found}": see docs/operations.md`)
+    service.error(
+      facts,
+      `sealing is paused, because the log is frozen: ${freezeReasons[found]} See docs/operations.md`
+    )
 }
 
 type WrittenLog = LockedLog & { id: string }

@@ -70,6 +70,49 @@ export async function resyncLog(deps: RecoveryDeps, company: CompanyId): Promise
   })
 }
 
+/** Writes the files of a retired log anew from the database, the checkpoint too if it was lost. */
+export async function rewriteRetiredLog(
+  deps: RecoveryDeps,
+  company: CompanyId,
+  origin: string
+): Promise<ResyncResult> {
+  return inCompany(deps.db, company, async tx => {
+    await allowLongWork(tx)
+    const log = await selectInCompany(tx, 'log_state')
+      .where('origin', '=', origin)
+      .where('state', '=', 'retired')
+      .forUpdate()
+      .select(['log_no', 'origin', 'key_version', 'state', 'published_size'])
+      .executeTakeFirstOrThrow()
+    const { log_no, published_size: leaves } = log
+    const newest = await readNewestNote(tx, log_no)
+    if (!newest) throw new LogRefusal('This log has signed nothing.')
+    const id = logIdOf(origin)
+    const file = await deps.logFiles.readCheckpoint(id)
+    const key = await openLogKey(tx, deps, log)
+    const finding = await guardLog(tx, { ...log, leaves, key }, file)
+    if (finding.state === 'behind' || finding.state === 'forked')
+      throw new LogRefusal(
+        `The database has not what this log has signed. Restore the folder log/${id}.`
+      )
+    const found = finding.state === 'running' ? finding.published.size : 0
+    await rewriteFiles(tx, deps.logFiles, { id, log_no }, Math.max(found, newest.size))
+    if (found < newest.size) await deps.logFiles.writeCheckpoint(id, newest.note, file)
+    const next = await selectInCompany(tx, 'log_state')
+      .where('log_no', '=', log_no + 1)
+      .select('origin')
+      .executeTakeFirstOrThrow()
+    await deps.logFiles.writeSuccessor(id, next.origin)
+    await tx
+      .updateTable('log_state')
+      .set({ monitored_at: null, fault: null })
+      .where('company_id', '=', company)
+      .where('log_no', '=', log_no)
+      .execute()
+    return { done: 'files written', leaves }
+  })
+}
+
 export interface RetirementResult {
   origin: string
   successor: string
@@ -129,9 +172,7 @@ function inLockedLog<T>(
   run: (tx: Tx, log: LockedLog) => Promise<T>
 ): Promise<T> {
   return inCompany(deps.db, company, async tx => {
-    // an operator waits for it, and a log may have millions of leaves
-    await sql`set local statement_timeout = 0`.execute(tx)
-    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+    await allowLongWork(tx)
     const locked = await lockLog(tx)
     // no leaf may be committed meanwhile
     const head = await selectInCompany(tx, 'log_head')
@@ -141,6 +182,12 @@ function inLockedLog<T>(
     if (!locked || !head) throw new LogRefusal('This company has no log.')
     return run(tx, { ...locked, leaves: head.leaf_seq + 1 })
   })
+}
+
+// an operator waits for it, and a log may have millions of leaves
+async function allowLongWork(tx: Tx): Promise<void> {
+  await sql`set local statement_timeout = 0`.execute(tx)
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
 }
 
 interface LostLeaves {
@@ -240,21 +287,24 @@ async function readLastCheckpoint(
   const finding = key && (await guardLog(tx, { ...log, key }, file))
   const isSame = finding?.state === 'running'
   const covered = Math.max(log.published_size, isSame && published ? Number(published.size) : 0)
-  const newest = await readNewestCheckpoint(tx, log.log_no)
+  const stored = await readNewestNote(tx, log.log_no)
+  const newest = stored && parseCheckpoint(stored.note)
   // the file was lost, or is an older one; if it has another history, that is what people see
   const isOld = !published || (isSame && newest && newest.size > published.size)
   const isWhole = isSame && published !== undefined && Number(published.size) === covered
   return { checkpoint: isOld ? newest : published, covered, isWhole }
 }
 
-async function readNewestCheckpoint(tx: Tx, log_no: number): Promise<Checkpoint | undefined> {
-  const row = await selectInCompany(tx, 'log_checkpoint')
+function readNewestNote(
+  tx: Tx,
+  log_no: number
+): Promise<{ size: number; note: string } | undefined> {
+  return selectInCompany(tx, 'log_checkpoint')
     .where('log_no', '=', log_no)
     .orderBy('size', 'desc')
     .limit(1)
-    .select('note')
+    .select(['size', 'note'])
     .executeTakeFirst()
-  return row && parseCheckpoint(row.note)
 }
 
 async function insertSuccessor(

@@ -30,13 +30,22 @@ export async function lockLog(tx: Tx): Promise<LockedLog | undefined> {
   return { ...log, leaves: head.leaf_seq + 1 }
 }
 
+/** What has happened to a log that signs nothing, for operators. */
+export const freezeReasons = {
+  behind: 'its published files are newer than the database. Was a backup restored?',
+  no_checkpoint:
+    'its published checkpoint is missing, damaged or of another log. Is the folder log the right one?',
+  forked:
+    'its published files hold another history than the database. Does a copy of this installation run?'
+} as const satisfies Record<Exclude<LogState, 'running' | 'retired'>, string>
+
 export interface LogSummary {
   company: CompanyId
   origin: string
   state: LogState
   leaves: number
   published: number
-  /** What the monitor found last. */
+  /** What the monitor found last, or why it cannot be signed. */
   fault: string | null
 }
 
