@@ -4,8 +4,6 @@ export interface StateLook {
   color: 'good' | 'bad' | 'soft' | 'info' | 'warning'
   icon: 'check' | 'dashed' | 'square' | 'alert'
   seal: SealState['kind']
-  // keys of the word in the texts of each screen, which all say the same
-  words: readonly string[]
 }
 
 const icons = {
@@ -18,71 +16,55 @@ const icons = {
 
 /** The states that more than one screen shows. Only a sealed record has a seal of its own. */
 export const stateLooks = {
-  waiting: look('soft', 'idle', 'deposit.state.waiting', 'verify.waiting'),
-  unfinished: look('soft', 'even', 'history.states.uploading'),
-  recording: look(
-    'soft',
-    'recording',
-    'deposit.state.recording',
-    'history.states.queued',
-    'history.states.processing'
-  ),
-  recorded: look(
-    'good',
-    'recorded',
-    'deposit.state.done',
-    'history.states.done',
-    'history.details.recorded'
-  ),
-  sealing_paused: look(
-    'warning',
-    'recorded',
-    'deposit.state.sealing_paused',
-    'history.states.sealing_paused'
-  ),
-  sealed: look(
-    'good',
-    'sealed',
+  waiting: look('soft', 'idle'),
+  unfinished: look('soft', 'even'),
+  recording: look('soft', 'recording'),
+  recorded: look('good', 'recorded'),
+  sealing_paused: look('warning', 'recorded'),
+  sealed: look('good', 'sealed'),
+  cancelled: look('soft', 'idle'),
+  failed: look('bad', 'idle'),
+  rejected: look('bad', 'idle'),
+  original: look('good', 'sealed'),
+  stored_copy: look('good', 'sealed'),
+  fingerprint: look('good', 'sealed'),
+  not_found: look('soft', 'idle'),
+  known_to_register: look('info', 'even'),
+  indeterminate: look('warning', 'idle')
+} as const satisfies Record<string, StateLook>
+export type StateWithLook = keyof typeof stateLooks
+
+/** Keys of the word in the texts of each screen, which all say the same. */
+export const stateWords: Record<StateWithLook, readonly string[]> = {
+  waiting: ['deposit.state.waiting', 'verify.waiting'],
+  unfinished: ['history.states.uploading'],
+  recording: ['deposit.state.recording', 'history.states.queued', 'history.states.processing'],
+  recorded: ['deposit.state.done', 'history.states.done', 'history.details.recorded'],
+  sealing_paused: ['deposit.state.sealing_paused', 'history.states.sealing_paused'],
+  sealed: [
     'deposit.state.sealed',
     'deposit.stamp.sealed',
     'history.states.sealed',
     'history.details.sealed'
-  ),
-  cancelled: look('soft', 'idle', 'deposit.state.cancelled', 'history.states.cancelled'),
-  failed: look('bad', 'idle', 'history.states.failed'),
-  rejected: look('bad', 'idle', 'history.states.rejected'),
-  original: look('good', 'sealed', 'verify.word.original', 'history.verdicts.original'),
-  stored_copy: look('good', 'sealed', 'verify.word.stored_copy', 'history.verdicts.stored_copy'),
-  fingerprint: look('good', 'sealed', 'verify.word.fingerprint'),
-  not_found: look(
-    'soft',
-    'idle',
+  ],
+  cancelled: ['deposit.state.cancelled', 'history.states.cancelled'],
+  failed: ['history.states.failed'],
+  rejected: ['history.states.rejected'],
+  original: ['verify.word.original', 'history.verdicts.original'],
+  stored_copy: ['verify.word.stored_copy', 'history.verdicts.stored_copy'],
+  fingerprint: ['verify.word.fingerprint'],
+  not_found: [
     'verify.word.not_found',
     'verify.word.fingerprint_not_found',
     'verify.seal.none',
     'history.verdicts.not_found'
-  ),
-  known_to_register: look(
-    'info',
-    'even',
-    'verify.word.known_to_register',
-    'history.verdicts.known_to_register'
-  ),
-  indeterminate: look(
-    'warning',
-    'idle',
-    'verify.word.indeterminate',
-    'history.verdicts.indeterminate'
-  )
-} as const satisfies Record<string, StateLook>
-export type StateWithLook = keyof typeof stateLooks
+  ],
+  known_to_register: ['verify.word.known_to_register', 'history.verdicts.known_to_register'],
+  indeterminate: ['verify.word.indeterminate', 'history.verdicts.indeterminate']
+}
 
-function look(
-  color: StateLook['color'],
-  seal: StateLook['seal'],
-  ...words: readonly string[]
-): StateLook {
-  return { color, icon: icons[color], seal, words }
+function look(color: StateLook['color'], seal: StateLook['seal']): StateLook {
+  return { color, icon: icons[color], seal }
 }
 
 const colorClasses = {

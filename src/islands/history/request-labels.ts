@@ -40,9 +40,7 @@ export function requestStateLabel(
   { kind, state, verdict, match, rung }: ProcessedRequest,
   t: Translate
 ): string {
-  if (kind === 'deposit' && state === 'done' && rung && rung !== 'recorded') {
-    return t(`history.states.${rung}`)
-  }
+  if (rung && rung !== 'recorded') return t(`history.states.${rung}`)
   if (kind === 'verify' && state === 'done' && verdict) {
     return t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
   }

@@ -78,14 +78,16 @@ export function openEventStream(options: EventStreamOptions): () => void {
       throw error
     }
     let count = 0
-    let sealedCount = 0
+    let isFirstSealed = true
     const parser = createParser({
       maxBufferSize: maxEventCharacters,
       onEvent: event => {
         if (signal.aborted) return
         count += 1
-        if (event.event === 'sealed') sealedCount += 1
-        handleEvent(event, { first: count === 1, firstSealed: sealedCount === 1, resumed, token })
+        handleEvent(event, { first: count === 1, resumed, token })
+        if (event.event !== 'sealed') return
+        options.onSealed(event.data, isFirstSealed)
+        isFirstSealed = false
       }
     })
     const text = new TextDecoder()
@@ -96,13 +98,12 @@ export function openEventStream(options: EventStreamOptions): () => void {
 
   function handleEvent(
     { id, event, data }: EventSourceMessage,
-    { first, firstSealed, resumed, token }: EventPlace
+    { first, resumed, token }: { first: boolean; resumed: boolean; token: string | undefined }
   ): void {
     lastEventAt = environment.now()
     failures = 0
     onState('live')
     if (event === undefined) options.onMessage(data)
-    else if (event === 'sealed') options.onSealed(data, firstSealed)
     else if (event === 'reset' || (event === 'tick' && first && !resumed)) onReload()
     else if (event === 'disabled') {
       // the next attempt to connect will get an error with the details
@@ -176,14 +177,6 @@ export function openEventStream(options: EventStreamOptions): () => void {
     stopOffline()
     connection?.abort()
   }
-}
-
-interface EventPlace {
-  first: boolean
-  firstSealed: boolean
-  /** Whether the connection continues an earlier one. */
-  resumed: boolean
-  token: string | undefined
 }
 
 // some browsers cannot iterate over a body with `for await` yet

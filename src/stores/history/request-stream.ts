@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { LogProgress, ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamConnectionState } from './event-stream.ts'
-import { SealingStep } from './seals.ts'
 
 const CrossTabHistoryMessage = z.object({
   state: StreamConnectionState,
@@ -10,7 +9,7 @@ const CrossTabHistoryMessage = z.object({
   at: z.optional(z.string()),
   before: z.optional(z.string()),
   request: z.optional(ProcessedRequest),
-  sealed: z.optional(SealingStep),
+  sealed: z.optional(z.extend(LogProgress, { from: z.number() })),
   reload: z.optional(z.boolean())
 })
 export type CrossTabHistoryMessage = z.infer<typeof CrossTabHistoryMessage>

@@ -22,7 +22,6 @@ import {
   afterStep,
   isNewer,
   movesRecords,
-  type Sealing,
   type SealingStep,
   withoutPlace,
   withSeal
@@ -61,8 +60,7 @@ let tabs: TabGroupMembership | undefined
 // this tab has received every event up to this one, from the stream or from the leading tab
 let seen: string | undefined
 let isCatchingUp = false
-// undefined until the stream has told it
-let sealing: Sealing | undefined
+let steps: readonly SealingStep[] = []
 // the `sessionGeneration()` whose requests this tab loads
 let joined: number | undefined
 
@@ -107,7 +105,10 @@ async function join(): Promise<void> {
       const news = stream.parseCrossTabHistoryMessage(message)
       if (news) applyMessage(news)
     },
-    snapshot: () => newsOf({ at: seen, before: seen, ...sealingToTell() })
+    snapshot() {
+      const last = steps.at(-1)
+      return newsOf({ at: seen, before: seen, sealed: last && { ...last, from: last.size } })
+    }
   })
 }
 
@@ -128,7 +129,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onSealed(progress, isFirst) {
       // the log may have been signed several times while there was no connection
-      const from = isFirst ? progress.size : (sealing?.size ?? progress.size)
+      const from = isFirst ? progress.size : (steps.at(-1)?.size ?? progress.size)
       const sealed = { ...progress, from }
       applySealing(sealed)
       tabs?.send(newsOf({ sealed }))
@@ -150,21 +151,15 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
 }
 
 function applySealing(step: SealingStep): void {
-  const isMoved = movesRecords(sealing, step)
-  sealing = afterStep(sealing, step)
+  const isMoved = movesRecords(steps, step)
+  steps = afterStep(steps, step)
   list.merge(list.all().map(isMoved ? withoutPlace : sealedIfReached))
   if (isMoved) void list.refresh()
 }
 
 /** The copy of a request that a call has returned may be older than what the stream has told. */
 export function sealedIfReached(request: ProcessedRequest): ProcessedRequest {
-  return withSeal(request, sealing, findRequest(request.id))
-}
-
-function sealingToTell(): { sealed?: SealingStep } {
-  if (!sealing) return {}
-  const { size, isPaused } = sealing
-  return { sealed: { size, from: size, ...(isPaused ? { paused: true as const } : {}) } }
+  return withSeal(request, steps, findRequest(request.id))
 }
 
 function newsOf(news: Omit<CrossTabHistoryMessage, 'state'>): CrossTabHistoryMessage {
@@ -278,5 +273,5 @@ function reset(): void {
   tabs?.leave()
   tabs = undefined
   seen = undefined
-  sealing = undefined
+  steps = []
 }

@@ -5,7 +5,8 @@ import {
   type StateWithLook,
   sealOfState,
   stateColorClass,
-  stateLooks
+  stateLooks,
+  stateWords
 } from '../../../src/core/pages/state-looks.ts'
 import { describeVerdict } from '../../../src/core/pages/verdict-words.ts'
 import {
@@ -40,15 +41,15 @@ function wordIn(locale: 'en' | 'fr', name: string): unknown {
 
 test.each(states)('%s has one word on every screen, in both languages', state => {
   for (const locale of ['en', 'fr'] as const) {
-    const words = new Set(stateLooks[state].words.map(name => wordIn(locale, name)))
+    const words = new Set(stateWords[state].map(name => wordIn(locale, name)))
     expect([...words]).toEqual([expect.stringMatching(/\S/)])
   }
 })
 
 test('no two states look and read the same', () => {
   const looks = states.map(state => {
-    const { color, icon, seal, words } = stateLooks[state]
-    return JSON.stringify([color, icon, seal, wordIn('en', words[0] ?? '')])
+    const { color, icon, seal } = stateLooks[state]
+    return JSON.stringify([color, icon, seal, wordIn('en', stateWords[state][0] ?? '')])
   })
   expect(new Set(looks).size).toBe(looks.length)
 })
@@ -114,7 +115,7 @@ function verdictKey(
 }
 
 test.each(states)('%s has the look of the table in queue, history and verdict', state => {
-  const { words } = stateLooks[state]
+  const words = stateWords[state]
   const seal = sealOfState(state, leaf_hash)
   const { queue, history = [], verdict } = shown[state]
   if (queue) {
