@@ -194,7 +194,9 @@ function remarksOf({ record, facts }: Verification, hasKeys: boolean): string[] 
   return [
     `Proves that ${facts.issuer === 'pinned' ? origin : 'the owner of the key below'} recorded these exact bytes. Does not prove that what the document says is true, or who wrote it.`,
     ...(facts.original_declared
-      ? ['The fingerprint of the original was computed by the depositor’s browser alone.']
+      ? [
+          'Nothing in the receipt shows that the log had these bytes: the depositor’s browser computed their fingerprint.'
+        ]
       : []),
     ...(hasKeys && facts.issuer === 'unknown' ? ['No key that you gave has signed this.'] : []),
     '0 witnesses. Not checked: whether the record was withdrawn, replaced or erased since.',

@@ -549,11 +549,10 @@ def check(data, fingerprint, trusted, now):
             }
             result["short_key"] = short_key(pinned or vkey)
 
-    stored = values.get("stored")
     result["facts"] = {
         "match": match or "none",
         "original_declared": match == "original"
-        and (bool(values.get("transform")) or stored not in (None, fingerprint)),
+        and (bool(values.get("transform")) or values.get("stored") != fingerprint),
         "issuer": "pinned" if pinned and not contradicted else "unknown",
     }
     if contradicted:

@@ -313,7 +313,7 @@ export const getReceipt = nonJsonEndpoint({
   method: 'GET',
   path: '/deposit/{id}/receipt',
   access: 'user',
-  scopes: ['deposit', 'history'],
+  scopes: ['history'],
   head: true,
   input: z.strictObject({
     id: RecordId,

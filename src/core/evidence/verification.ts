@@ -56,7 +56,10 @@ export type Outcome =
 /** Reported side by side: none of them is concluded from another. */
 export interface VerificationFacts {
   match: 'original' | 'stored_copy' | 'differs' | 'none'
-  /** The log kept other bytes than the original, or none: only the depositor's browser hashed it. */
+  /**
+   * Nothing disclosed shows that the log had the original. If it kept other bytes or none, only the
+   * depositor's browser hashed it.
+   */
   original_declared: boolean
   issuer: 'pinned' | 'unknown'
   inclusion: 'proven' | 'unproven' | 'broken'
@@ -119,7 +122,8 @@ export function verify(input: VerificationInput, trust: Trust, now: Date): Verif
   const issuer = isSigned ? findIssuer(receipt, place.checkpoint, pinned) : undefined
   const match = matchOf(input.digest, fields)
   const isExpired = hasExpired(fields, now)
-  const isDeclared = match === 'original' && isUnlikeStored(input.digest, fields)
+  const isDeclared =
+    match === 'original' && (fields.get('stored') !== input.digest || hasTransform(fields))
   const findings = { opened, place, isSigned, issuer, match, isDeclared, isExpired }
   return {
     outcome: outcomeOf(findings, input.digest !== undefined),
@@ -260,9 +264,8 @@ function matchOf(digest: string | undefined, fields: Fields): VerificationFacts[
   return areAllKnown || isOnlyOne ? 'differs' : 'none'
 }
 
-function isUnlikeStored(digest: string | undefined, fields: Fields): boolean {
-  const [stored = digest, transform = ''] = ['stored', 'transform'].map(name => fields.get(name))
-  return transform !== '' || stored !== digest
+function hasTransform(fields: Fields): boolean {
+  return (fields.get('transform') ?? '') !== ''
 }
 
 function hasExpired(fields: Fields, now: Date): boolean {

@@ -217,18 +217,20 @@ describe('a receipt is given', () => {
     expect(await codeOf(get(id, { format: 'pdf' }))).toBe('invalid_input')
   })
 
-  test('to programs that may deposit or read the history', async () => {
+  // whoever may only deposit could read all that the person has deposited, because ids are public
+  test('to programs that may read the history', async () => {
     const id = await depositOf(randomBytes(100))
-    for (const scope of ['deposit', 'history'] as const) {
-      const { key } = await makeApiKey(app, ada, { scopes: [scope] })
-      expect((await get(id, {}, { token: key })).status).toBe(200)
-    }
-    const { key } = await makeApiKey(app, ada, { scopes: ['verify', 'registers'] })
+    const reader = await makeApiKey(app, ada, { scopes: ['history'] })
+    expect((await get(id, {}, { token: reader.key })).status).toBe(200)
+    const { key } = await makeApiKey(app, ada, { scopes: ['deposit', 'verify', 'registers'] })
     expect(await codeOf(get(id, {}, { token: key }))).toBe('scope_missing')
   })
 
   test('to a key of the company, of what it has deposited', async () => {
-    const { key } = await makeApiKey(app, ada, { isCompanys: true, scopes: ['deposit'] })
+    const { key } = await makeApiKey(app, ada, {
+      isCompanys: true,
+      scopes: ['deposit', 'history']
+    })
     const bytes = randomBytes(60)
     const answer = await app.put({ ...ada, token: key }, bytes, { category: ada.category })
     const { deposit_id } = JSON.parse(answer.body.toString())
@@ -244,23 +246,23 @@ describe('before a record is sealed', () => {
     const id = await depositOf(randomBytes(100))
     const began = performance.now()
     // more than the gate has places for
-    const calls = Array.from({ length: 40 }, () => get(id))
+    let ended = 0
+    const calls = Array.from({ length: 40 }, () => get(id).finally(() => ended++))
     await ada.call(getDeposit, { id })
     expect(
       (await app.request(`api.${ada.host}`, { path: `/deposit/${id}`, headers: bearer(ada.token) }))
         .status
     ).toBe(200)
-    expect(performance.now() - began).toBeLessThan(1500)
+    expect(ended).toBe(0)
     const answers = await Promise.all(calls)
     expect(performance.now() - began).toBeGreaterThan(1900)
-    expect(performance.now() - began).toBeLessThan(5000)
     for (const answer of answers) {
       expect([answer.status, answer.headers['retry-after']]).toEqual([409, '2'])
       expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'receipt_pending' })
     }
-    const waiting = get(id)
     await release()
-    expect((await waiting).status).toBe(200)
+    // the job that signs may have given up meanwhile, and looks again in five seconds
+    await expect.poll(async () => (await get(id)).status, { timeout: 30_000 }).toBe(200)
   })
 
   test('its receipt comes as soon as another process has sealed it', async () => {
