@@ -48,7 +48,7 @@ test(
     expect(faults).toEqual([])
     expect(unrecorded).toBe(0)
     expect(checkpoints).toBeGreaterThan(kills)
-    const { faults: unproved } = await checkReceipts(app.deps, query, runCount(50, 100_000))
+    const { faults: unproved } = await checkReceipts(app.deps, query, runCount(50, 500))
     expect(unproved).toEqual([])
     const [{ leaves }] = await query(
       `select count(*)::int as leaves from log_leaf where leaf not like '%"type":"policy"%'`
