@@ -321,7 +321,7 @@ export const getReceipt = nonJsonEndpoint({
     format: z.optional(ReceiptFormat)
   }),
   message: Receipt,
-  // pending until the record is sealed; gone if what it would disclose was erased or lost
+  // pending until the record is sealed; gone if what it is made from was erased or lost
   errors: ['receipt_pending', 'receipt_gone']
 })
 

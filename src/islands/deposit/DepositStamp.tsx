@@ -11,7 +11,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 const stamped = new Set<string>()
 
 interface DepositStampProps {
-  /** The last that was recorded. In a log, all before it are sealed when it is. */
+  /** The last that was recorded. Records are sealed in order, so if it is sealed, all are. */
   request: ProcessedRequest
   count: number
 }
