@@ -248,6 +248,38 @@ test('a restored database signs nothing until resync, and then one history goes 
   expect((await logs())[0]).toMatchObject({ state: 'running', fault: null })
 })
 
+test('documents are deposited while a log is resynced', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const backup = await takeBackup()
+  await deposit()
+  await publishAll(app.deps, acme)
+  await restore(backup)
+  await publishAll(app.deps, acme)
+  const { logFiles } = app.deps
+  const meanwhile: Deps = {
+    ...asOwner,
+    logFiles: {
+      ...logFiles,
+      async readEntries(...which) {
+        const entries = await logFiles.readEntries(...which)
+        await deposit()
+        return entries
+      },
+      async writeEntries(...written) {
+        await deposit()
+        await logFiles.writeEntries(...written)
+      }
+    }
+  }
+  expect(await resyncLog(meanwhile, acme)).toMatchObject({ restored: 1, moved: 1 })
+  expect(await resyncLog(meanwhile, acme)).toEqual({ done: 'files written', leaves: 3 })
+  await publishAll(app.deps, acme)
+  const { leaves, checkpoint } = await published()
+  expect(leaves).toHaveLength(5)
+  expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
+})
+
 test('a copy of the data without the published files signs nothing', async () => {
   await deposit()
   await publishAll(app.deps, acme)

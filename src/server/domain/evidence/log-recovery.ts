@@ -127,6 +127,7 @@ export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise
   const platform = await readPlatformKey(deps)
   return inLockedLog(deps, company, async (tx, log) => {
     const last = await readLastCheckpoint(tx, deps, log)
+    await lockHead(tx)
     const leaves = (await readLeaves(tx, log.log_no, last.covered)).filter(isDeposit)
     const ids = leaves.map(({ leaf_id }) => leaf_id)
     const openings = await readOpeningsOfDeposits(tx, deps, {
@@ -174,14 +175,14 @@ function inLockedLog<T>(
   return inCompany(deps.db, company, async tx => {
     await allowLongWork(tx)
     const locked = await lockLog(tx)
-    // no leaf may be committed meanwhile
-    const head = await selectInCompany(tx, 'log_head')
-      .forUpdate()
-      .select('leaf_seq')
-      .executeTakeFirst()
-    if (!locked || !head) throw new LogRefusal('This company has no log.')
-    return run(tx, { ...locked, leaves: head.leaf_seq + 1 })
+    if (!locked) throw new LogRefusal('This company has no log.')
+    return run(tx, locked)
   })
+}
+
+// Until the transaction ends, no leaf is committed, so deposits are refused. What takes long comes before.
+async function lockHead(tx: Tx): Promise<void> {
+  await selectInCompany(tx, 'log_head').forUpdate().select('leaf_seq').executeTakeFirstOrThrow()
 }
 
 // an operator waits for it, and a log may have millions of leaves
@@ -252,6 +253,7 @@ async function restoreLeaves(
     throw new LogRefusal(
       'The database has signed other leaves than the published files hold: the log is forked. Retire it.'
     )
+  await lockHead(tx)
   const known = new Set(lost.leaves.map(({ leaf_id }) => leaf_id))
   const present = await readLeaves(tx, log.log_no, lost.from)
   const moved = present.filter(({ leaf_id }) => !known.has(leaf_id))
