@@ -39,7 +39,7 @@ export const getUsageByDay = endpoint({
  * `invitations_by_hand`: links to pass on, without a mail server. `group_limits`: 80 % used.
  * `deposits_held`: not recorded in several attempts. `mails_delayed`: due for five minutes.
  * `domains_unverified`: claimed more than a day ago. `log_frozen`: records wait to be sealed.
- * `log_damaged`: a fault that the daily check of the published log has found. `no_administrator` and
+ * `log_damaged`: the published log is damaged, or cannot be signed. `no_administrator` and
  * `disk_nearly_full` are for operators.
  */
 export const AttentionKind = z.enum([

@@ -141,7 +141,7 @@ export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise
         state: 'retired',
         published_size: last.covered,
         // the monitor would find each day what cannot be mended
-        ...(last.isWhole ? {} : { fault: null, monitored_at: sql<Date>`'infinity'` })
+        ...(last.isOther && { fault: null, monitored_at: sql<Date>`'infinity'` })
       })
       .where('company_id', '=', company)
       .where('log_no', '=', log.log_no)
@@ -282,7 +282,7 @@ async function readLastCheckpoint(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'logFiles'>,
   log: LockedLog
-): Promise<{ checkpoint: Checkpoint | undefined; covered: number; isWhole: boolean }> {
+): Promise<{ checkpoint: Checkpoint | undefined; covered: number; isOther: boolean }> {
   const file = await deps.logFiles.readCheckpoint(logIdOf(log.origin))
   const key = await openLogKey(tx, deps, log).catch(() => undefined)
   const published = file && key && isSignedBy(key, file) ? parseCheckpoint(file) : undefined
@@ -293,8 +293,8 @@ async function readLastCheckpoint(
   const newest = stored && parseCheckpoint(stored.note)
   // the file was lost, or is an older one; if it has another history, that is what people see
   const isOld = !published || (isSame && newest && newest.size > published.size)
-  const isWhole = isSame && published !== undefined && Number(published.size) === covered
-  return { checkpoint: isOld ? newest : published, covered, isWhole }
+  const isOther = finding?.state === 'behind' || finding?.state === 'forked'
+  return { checkpoint: isOld ? newest : published, covered, isOther }
 }
 
 function readNewestNote(
