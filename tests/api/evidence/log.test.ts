@@ -280,6 +280,20 @@ test('documents are deposited while a log is resynced', async () => {
   expect(toBase64(checkpoint.root)).toBe(rootOfLeaves(leaves).toString('base64'))
 })
 
+test('resync says which file it cannot read', async () => {
+  await deposit()
+  await publishAll(app.deps, acme)
+  const backup = await takeBackup()
+  await deposit()
+  await publishAll(app.deps, acme)
+  await restore(backup)
+  const bundle = join(app.folder, 'log', await logId(), 'entries/000/000/000.gz')
+  writeFileSync(bundle, randomBytes(100))
+  await expect(resyncLog(asOwner, acme)).rejects.toThrow(/^The file of entries 0 .*cannot be read/)
+  rmSync(bundle)
+  await expect(resyncLog(asOwner, acme)).rejects.toThrow(/^The file of entries 0 .*cannot be read/)
+})
+
 test('a copy of the data without the published files signs nothing', async () => {
   await deposit()
   await publishAll(app.deps, acme)

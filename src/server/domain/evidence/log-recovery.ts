@@ -230,17 +230,24 @@ async function readBundle(
   size: number
 ): Promise<(StoredLeaf & { hash: Bytes })[]> {
   const bundle = from / tileWidth
-  const entries = await files.readEntries(id, bundle)
-  if (!entries)
+  try {
+    const entries = await files.readEntries(id, bundle)
+    if (!entries) throw new Error('there is no such file')
+    return parseEntries(cutEntries(entries, Math.min(tileWidth, size - from))).map(readLeaf)
+  } catch (error) {
+    if (error instanceof LogRefusal) throw error
+    const reason = error instanceof Error ? error.message : String(error)
     throw new LogRefusal(
-      `The file of entries ${bundle} in log/${id} is missing. Restore it, or retire the log.`
+      `The file of entries ${bundle} in log/${id} cannot be read: ${reason}. Restore it, or retire the log.`
     )
-  return parseEntries(cutEntries(entries, Math.min(tileWidth, size - from))).map(leaf => {
-    const parsed = parseLeaf(leaf)
-    if (parsed.type === 'unknown')
-      throw new LogRefusal('The log has leaves of a newer version. Resync it with that version.')
-    return { leaf_id: parsed.id, leaf, hash: leafHash(leaf) }
-  })
+  }
+}
+
+function readLeaf(leaf: string): StoredLeaf & { hash: Bytes } {
+  const parsed = parseLeaf(leaf)
+  if (parsed.type === 'unknown')
+    throw new LogRefusal('The log has leaves of a newer version. Resync it with that version.')
+  return { leaf_id: parsed.id, leaf, hash: leafHash(leaf) }
 }
 
 async function restoreLeaves(
