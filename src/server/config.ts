@@ -89,7 +89,10 @@ const settings = {
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(z.enum(levels, `it must be one of ${levels.join(', ')}`), 'info'),
   MAX_UPLOAD_BYTES: z._default(count(1), maxFileBytes),
-  LOG_BATCH_MS: z._default(count(200), 200),
+  LOG_BATCH_MS: z._default(
+    count(200).check(z.lte(3_600_000, 'it must be at most 3600000, an hour')),
+    200
+  ),
   PLATFORM_ORIGIN: z.optional(
     z.string().check(
       // `<host>/log` and what follows it are names of companies' logs and of their keys

@@ -52,6 +52,12 @@ test('says what a number must be, once for each setting', () => {
   }
 })
 
+test('waits for an hour at most before a log is signed', () => {
+  expect(readConfig({ LOG_BATCH_MS: '3600000' }).logBatchMs).toBe(3_600_000)
+  expect(() => readConfig({ LOG_BATCH_MS: '3600001' })).toThrow('it must be at most 3600000')
+  expect(() => readConfig({ LOG_BATCH_MS: '199' })).toThrow('at least 200')
+})
+
 test('wants two ports', () => {
   expect(() => readConfig({ PORT: '4322' })).toThrow(/both 4322/)
 })
