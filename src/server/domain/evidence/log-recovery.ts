@@ -335,7 +335,10 @@ async function insertSuccessor(
     .select('demo')
     .executeTakeFirst()
   const port = settings.port === undefined ? '' : `:${settings.port}`
-  const address = domain ? `${domain.host}${port}` : log.origin.split('/')[0]
+  // this command may have been started without the settings of the service
+  const [before = ''] = log.origin.split('/')
+  const isSameHost = !domain || before.split(':')[0] === domain.host
+  const address = isSameHost ? before : `${domain.host}${port}`
   const withId = `${address}/log/${tx.companyId}`
   const names = domain && company?.demo === null ? [`${address}/log`, withId] : [withId]
   const earlier = await selectInCompany(tx, 'log_state').select('origin').execute()

@@ -119,7 +119,11 @@ async function proofOf(
   { note, checkpoint: { size, root } }: SignedTree,
   extra?: Bytes
 ): Promise<string> {
-  const steps = await inclusionSteps(index, Number(size), tileReaderOf(logFiles, logIdOf(origin)))
+  const read = tileReaderOf(logFiles, logIdOf(origin))
+  const steps = await inclusionSteps(index, Number(size), read).catch(cause => {
+    // an operator can write them again, and the log is not at fault
+    throw new AppError('unavailable', 'A published file of the log cannot be read', { cause })
+  })
   const proof = { index: BigInt(index), size, leafHash: leafHash(leaf), root, steps }
   if (verifyInclusion(proof)) return formatLogProof({ index, steps, note, ...(extra && { extra }) })
   // a database that was restored has other leaves, until `resync` puts them behind those of the files
