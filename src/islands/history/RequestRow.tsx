@@ -61,10 +61,8 @@ export const RequestRow = memo(
             {name}
           </a>
           {/* all rows are as high as the first: two lines where one is too short */}
-          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
-            <span className={`font-medium max-sm:whitespace-normal ${requestColorClass(request)}`}>
-              {word}
-            </span>
+          <p className="meta flex gap-x-3 overflow-hidden sm:whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
+            <span className={`font-medium ${requestColorClass(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatExactTime(created, locale)}>
               <span className="print:hidden">{relativeTime(created, now, locale)}</span>
               <span className="hidden print:inline">{formatExactTime(created, locale)}</span>

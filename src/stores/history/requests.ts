@@ -18,14 +18,7 @@ import { joinTabGroup, type TabGroupMembership } from '../tab-leader.ts'
 import type { StreamConnectionState } from './event-stream.ts'
 import { createRequestMatcher, hasAnyFilter, type RequestFilter } from './request-filter.ts'
 import type { CrossTabHistoryMessage } from './request-stream.ts'
-import {
-  afterStep,
-  isNewer,
-  movesRecords,
-  type SealingStep,
-  withoutPlace,
-  withSeal
-} from './seals.ts'
+import { isNewer, movesRecords, type SealingStep, withoutPlace, withSeal } from './seals.ts'
 
 export type { StreamConnectionState }
 
@@ -60,7 +53,8 @@ let tabs: TabGroupMembership | undefined
 // this tab has received every event up to this one, from the stream or from the leading tab
 let seen: string | undefined
 let isCatchingUp = false
-let steps: readonly SealingStep[] = []
+// the newest that the stream has told
+let sealing: SealingStep | undefined
 // the `sessionGeneration()` whose requests this tab loads
 let joined: number | undefined
 
@@ -105,10 +99,8 @@ async function join(): Promise<void> {
       const news = stream.parseCrossTabHistoryMessage(message)
       if (news) applyMessage(news)
     },
-    snapshot() {
-      const last = steps.at(-1)
-      return newsOf({ at: seen, before: seen, sealed: last && { ...last, from: last.size } })
-    }
+    snapshot: () =>
+      newsOf({ at: seen, before: seen, sealed: sealing && { ...sealing, from: sealing.size } })
   })
 }
 
@@ -129,7 +121,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onSealed(progress, isFirst) {
       // the log may have been signed several times while there was no connection
-      const from = isFirst ? progress.size : (steps.at(-1)?.size ?? progress.size)
+      const from = isFirst ? progress.size : (sealing?.size ?? progress.size)
       const sealed = { ...progress, from }
       applySealing(sealed)
       tabs?.send(newsOf({ sealed }))
@@ -151,15 +143,15 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
 }
 
 function applySealing(step: SealingStep): void {
-  const isMoved = movesRecords(steps, step)
-  steps = afterStep(steps, step)
+  const isMoved = movesRecords(sealing, step)
+  sealing = step
   list.merge(list.all().map(isMoved ? withoutPlace : sealedIfReached))
   if (isMoved) void list.refresh()
 }
 
 /** The copy of a request that a call has returned may be older than what the stream has told. */
 export function sealedIfReached(request: ProcessedRequest): ProcessedRequest {
-  return withSeal(request, steps, findRequest(request.id))
+  return withSeal(request, sealing, findRequest(request.id))
 }
 
 function newsOf(news: Omit<CrossTabHistoryMessage, 'state'>): CrossTabHistoryMessage {
@@ -273,5 +265,5 @@ function reset(): void {
   tabs?.leave()
   tabs = undefined
   seen = undefined
-  steps = []
+  sealing = undefined
 }

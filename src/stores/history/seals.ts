@@ -6,48 +6,34 @@ export interface SealingStep extends LogProgress {
   from: number
 }
 
-// an answer to a call arrives later than the step that seals its record, but not much later
-const keptSteps = 20
-
-/** The newest step is the last. */
-export function afterStep(steps: readonly SealingStep[], step: SealingStep): SealingStep[] {
-  return movesRecords(steps, step) ? [step] : [...steps, step].slice(-keptSteps)
-}
-
 /**
  * Whether the records that are not sealed may have other indexes now: the log has a successor, or was
  * mended.
  */
-export function movesRecords(steps: readonly SealingStep[], step: SealingStep): boolean {
-  const last = steps.at(-1)
-  return !!last && (step.size < last.size || (!!last.paused && !step.paused))
+export function movesRecords(last: SealingStep | undefined, step: SealingStep) {
+  return last && (step.size < last.size || (last.paused && !step.paused))
 }
 
 /** A record that is not sealed stays so until it is loaded again. */
 export function withoutPlace(request: ProcessedRequest): ProcessedRequest {
-  if (!request.rung || request.rung === 'sealed') return request
-  return { ...request, leaf_index: undefined, rung: 'recorded' }
+  return request.rung === 'sealed' ? request : { ...request, leaf_index: undefined }
 }
 
 /** Returns the same object if nothing changes. `held` is an earlier copy, whose seal stays. */
 export function withSeal(
   request: ProcessedRequest,
-  steps: readonly SealingStep[],
+  last: SealingStep | undefined,
   held: ProcessedRequest | undefined
 ): ProcessedRequest {
   if (request.rung === 'sealed') return request
-  if (held?.rung === 'sealed') {
-    const { leaf_index, rung, sealed } = held
-    return { ...request, leaf_index, rung, sealed }
-  }
+  if (held?.rung === 'sealed') return { ...request, rung: 'sealed', sealed: held.sealed }
   const { leaf_index } = request
-  const last = steps.at(-1)
   if (!last || leaf_index === undefined) return request
   const waits = last.paused ? 'sealing_paused' : 'recorded'
   const rung = leaf_index < last.size ? 'sealed' : waits
   if (rung === request.rung) return request
-  const step = steps.find(({ from, size }) => leaf_index >= from && leaf_index < size)
-  return { ...request, rung, sealed: step?.at }
+  const isSealedSince = rung === 'sealed' && leaf_index >= last.from
+  return { ...request, rung, sealed: isSealedSince ? last.at : undefined }
 }
 
 /** Of two copies of one request. */
