@@ -85,7 +85,7 @@ test('a person makes a group, deposits to its limit, follows, changes the langua
     await page.click('link', 'Deposit')
     await page.see('heading', 'Deposit')
     await page.choose(lease)
-    await page.read(/^Recorded$/m)
+    await page.read(/^Sealed$/m)
     expect(page.sent.filter(call => call.startsWith('POST /deposit/batch'))).toHaveLength(1)
     expect(page.sent.filter(call => /\/uploads\/|POST \/deposit,/.test(call))).toEqual([])
     await window.read(/firefox-lease\.pdf/)

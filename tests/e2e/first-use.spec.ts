@@ -56,7 +56,7 @@ test('deposit keeps a file that is chosen at the first paint', async ({ page }) 
   await startSession(page, homeAddress())
   const faults = await openSlowly(page, `${homeAddress()}/deposit`)
   await page.locator('main input[type=file]').first().setInputFiles(file)
-  await expect(page.locator('section[tabindex="-1"] h2')).toContainText(/recorded/i)
+  await expect(page.locator('section[tabindex="-1"] h2')).toHaveText('Sealed')
   expect(faults).toEqual([])
 })
 

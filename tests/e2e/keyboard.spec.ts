@@ -63,7 +63,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     await test.step('deposits and verifies', async () => {
       const file = textFile('Keys.txt', 'by keys alone')
       for (const [act, word] of [
-        ['deposit', t('deposit.state.done')],
+        ['deposit', t('deposit.stamp.sealed')],
         ['verify', t('verify.word.original')]
       ] as const) {
         await goTo(page, t(`common.${act}`), t)

@@ -2,17 +2,8 @@ import type { SealState } from '../evidence/seal-drawing.ts'
 
 export interface StateLook {
   color: 'good' | 'bad' | 'soft' | 'info' | 'warning'
-  icon: 'check' | 'dashed' | 'square' | 'alert'
   seal: SealState['kind']
 }
-
-const icons = {
-  good: 'check',
-  bad: 'dashed',
-  soft: 'dashed',
-  info: 'square',
-  warning: 'alert'
-} as const
 
 /** The states that more than one screen shows. Only a sealed record has a seal of its own. */
 export const stateLooks = {
@@ -64,7 +55,7 @@ export const stateWords: Record<StateWithLook, readonly string[]> = {
 }
 
 function look(color: StateLook['color'], seal: StateLook['seal']): StateLook {
-  return { color, icon: icons[color], seal }
+  return { color, seal }
 }
 
 const colorClasses = {
@@ -77,6 +68,18 @@ const colorClasses = {
 
 export function stateColorClass(state: StateWithLook): string {
   return colorClasses[stateLooks[state].color]
+}
+
+const icons = {
+  good: 'check',
+  bad: 'dashed',
+  soft: 'dashed',
+  info: 'square',
+  warning: 'alert'
+} as const
+
+export function iconOfState(state: StateWithLook) {
+  return icons[stateLooks[state].color]
 }
 
 /** Without a leaf hash, a state that has a seal is drawn as one that is not sealed yet. */

@@ -60,8 +60,8 @@ export const RequestRow = memo(
           >
             {name}
           </a>
-          {/* all rows are as high as the first: two lines where one is too short */}
-          <p className="meta flex gap-x-3 overflow-hidden sm:whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
+          {/* all rows are as high as the first; what does not fit is on a line that is not seen */}
+          <p className="meta flex h-[1lh] flex-wrap gap-x-3 overflow-hidden text-ink-soft text-sm max-sm:h-[2lh] print:h-auto">
             <span className={`font-medium ${requestColorClass(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatExactTime(created, locale)}>
               <span className="print:hidden">{relativeTime(created, now, locale)}</span>

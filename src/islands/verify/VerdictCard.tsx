@@ -1,10 +1,10 @@
 import type { Ref } from 'react'
 import type { AskedSource, VerificationResult } from '../../contract/verifications.ts'
 import {
+  iconOfState,
   type StateWithLook,
   sealOfState,
-  stateColorClass,
-  stateLooks
+  stateColorClass
 } from '../../core/pages/state-looks.ts'
 import { describeVerdict, type VerdictDescription } from '../../core/pages/verdict-words.ts'
 import { formatBytes, formatExactTime, formatMoment, formatUtc } from '../../core/text/format.ts'
@@ -182,7 +182,7 @@ export function VerdictLabel({ description }: { description: VerdictDescription 
     <p
       className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${stateColorClass(state)}`}
     >
-      <Icon name={stateLooks[state].icon} className="size-5" />
+      <Icon name={iconOfState(state)} className="size-5" />
       {t(`verify.word.${description.key}`)}
     </p>
   )

@@ -121,7 +121,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onSealed(progress, isFirst) {
       // the log may have been signed several times while there was no connection
-      const from = isFirst ? progress.size : (sealing?.size ?? progress.size)
+      const from = (isFirst ? undefined : sealing?.size) ?? progress.size
       const sealed = { ...progress, from }
       applySealing(sealed)
       tabs?.send(newsOf({ sealed }))

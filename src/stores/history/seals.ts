@@ -29,11 +29,10 @@ export function withSeal(
   if (held?.rung === 'sealed') return { ...request, rung: 'sealed', sealed: held.sealed }
   const { leaf_index } = request
   if (!last || leaf_index === undefined) return request
-  const waits = last.paused ? 'sealing_paused' : 'recorded'
-  const rung = leaf_index < last.size ? 'sealed' : waits
-  if (rung === request.rung) return request
-  const isSealedSince = rung === 'sealed' && leaf_index >= last.from
-  return { ...request, rung, sealed: isSealedSince ? last.at : undefined }
+  if (leaf_index < last.size)
+    return { ...request, rung: 'sealed', sealed: leaf_index < last.from ? undefined : last.at }
+  const rung = last.paused ? 'sealing_paused' : 'recorded'
+  return rung === request.rung ? request : { ...request, rung }
 }
 
 /** Of two copies of one request. */

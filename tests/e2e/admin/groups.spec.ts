@@ -60,7 +60,7 @@ test('a group limits its members, and two administrators change it', async ({ br
 
     await member.goto(`${homeAddress()}/deposit`)
     await chooseFiles(member, textFile('one.txt'))
-    await expect(member.getByText(sealedWord)).toBeVisible({ timeout: 60_000 })
+    await expect(member.locator('li').getByText(sealedWord)).toBeVisible({ timeout: 60_000 })
     await chooseFiles(member, textFile('two.txt'))
     await expect(member.getByText(/1 of 1|limit/i).first()).toBeVisible({ timeout: 30_000 })
     await expect(member.getByText(/Your administrator can raise the limit/).first()).toBeVisible()
