@@ -82,8 +82,9 @@ test('many records are sealed with one announcement', async ({ page }) => {
   )
   await expect(page.locator('[data-stamp]').getByText('20 documents sealed')).toBeVisible()
   await expect(page.locator('main li[data-status=done] [data-seal=sealed]')).toHaveCount(20)
-  const said = (await spoken()).filter(text => text.includes('sealed'))
-  expect(said).toEqual(['20 documents sealed'])
+  // it is said a moment after it is shown
+  const said = async () => (await spoken()).filter(text => text.includes('sealed'))
+  await expect.poll(said).toEqual(['20 documents sealed'])
 })
 
 test('while the log is frozen, records wait, nothing is lost, and administrators are told', async ({
