@@ -15,7 +15,7 @@ import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { type MadeDeposit, makeDeposits } from '../../helpers/evidence/many-deposits.ts'
 import { publishAll, readPublished, rootOfLeaves } from '../../helpers/evidence/published-log.ts'
 import { makeDatabaseOfReleaseBefore } from '../../helpers/evidence/release-before-logs.ts'
-import { isSoak } from '../../helpers/soak.ts'
+import { isSoak, testTimeout } from '../../helpers/soak.ts'
 
 let app: TestApp
 beforeEach(async () => {
@@ -23,43 +23,50 @@ beforeEach(async () => {
 })
 afterEach(() => app[Symbol.asyncDispose]())
 
-test('a database of the release before gets a log with all its deposits, and receipts for them', async () => {
-  const ada = await app.signUp('acme.localhost')
-  const bob = await app.signUp('beta.localhost')
-  const ofAda = await makeDeposits(app.deps, ada, 10_000)
-  const ofBob = await makeDeposits(app.deps, bob, 60, 7)
-  const kept = Buffer.from('a file that was kept')
-  const { deposit_id } = await app.deposit(bob, kept)
-  const gamma = await app.addCompany('Gamma', 'gamma.localhost')
-  await using before = await makeDatabaseOfReleaseBefore(app)
-  const ordered = await before.owner.query<{ record_id: string; company_id: CompanyId }>(
-    'select company_id, record_id from log_leaf order by seq'
-  )
-  const { rows: gaps } = await before.owner.query(
-    'select count(*)::int, max(seq)::int from log_leaf where company_id = $1',
-    [ada.company]
-  )
-  expect(gaps[0].max).toBeGreaterThan(2 * gaps[0].count)
-  await before.migrate()
+test(
+  'a database of the release before gets a log with all its deposits, and receipts for them',
+  {
+    timeout: testTimeout(120_000)
+  },
+  async () => {
+    const ada = await app.signUp('acme.localhost')
+    const bob = await app.signUp('beta.localhost')
+    const ofAda = await makeDeposits(app.deps, ada, 10_000)
+    const ofBob = await makeDeposits(app.deps, bob, 60, 7)
+    const kept = Buffer.from('a file that was kept')
+    const { deposit_id } = await app.deposit(bob, kept)
+    const gamma = await app.addCompany('Gamma', 'gamma.localhost')
+    await using before = await makeDatabaseOfReleaseBefore(app)
+    const ordered = await before.owner.query<{ record_id: string; company_id: CompanyId }>(
+      'select company_id, record_id from log_leaf order by seq'
+    )
+    const { rows: gaps } = await before.owner.query(
+      'select count(*)::int, max(seq)::int from log_leaf where company_id = $1',
+      [ada.company]
+    )
+    expect(gaps[0].max).toBeGreaterThan(2 * gaps[0].count)
+    await before.migrate()
 
-  const db = await before.open()
-  const deps = { ...app.deps, db, companyKeys: createCompanySecretKeyReader({ ...app.deps, db }) }
-  for (const company of [ada.company, bob.company, gamma]) {
-    await publishAll(deps, company)
-    const ids = ordered.rows.filter(row => row.company_id === company).map(row => row.record_id)
-    await expectWholeLog(deps, company, ids)
-  }
-  await expectReceipts(deps, ada, sampleOf(ofAda))
-  const file = { record_id: deposit_id ?? '', original: sha256(kept) }
-  await expectReceipts(deps, bob, [...sampleOf(ofBob), file])
+    const db = await before.open()
+    const deps = { ...app.deps, db, companyKeys: createCompanySecretKeyReader({ ...app.deps, db }) }
+    for (const company of [ada.company, bob.company, gamma]) {
+      await publishAll(deps, company)
+      const ids = ordered.rows.filter(row => row.company_id === company).map(row => row.record_id)
+      await expectWholeLog(deps, company, ids)
+    }
+    await expectReceipts(deps, ada, sampleOf(ofAda))
+    const file = { record_id: deposit_id ?? '', original: sha256(kept) }
+    await expectReceipts(deps, bob, [...sampleOf(ofBob), file])
 
-  // and the log goes on behind them
-  const [next] = await makeDeposits(deps, ada, 1)
-  await publishAll(deps, ada.company)
-  await expectReceipts(deps, ada, next ? [next] : [])
-  const { leaves } = await publishedOf(deps, ada.company)
-  expect(JSON.parse(leaves[10_001] ?? '').id).toBe(next?.record_id)
-}, 120_000)
+    // and the log goes on behind them
+    const [next] = await makeDeposits(deps, ada, 1)
+    await publishAll(deps, ada.company)
+    await expectReceipts(deps, ada, next ? [next] : [])
+    const { leaves } = await publishedOf(deps, ada.company)
+    expect(JSON.parse(leaves[10_001] ?? '').id).toBe(next?.record_id)
+  },
+  120_000
+)
 
 test('processes of the release before are refused with a sentence', async () => {
   await makeDeposits(app.deps, await app.signUp('acme.localhost'), 2)
