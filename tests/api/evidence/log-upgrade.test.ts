@@ -25,9 +25,6 @@ afterEach(() => app[Symbol.asyncDispose]())
 
 test(
   'a database of the release before gets a log with all its deposits, and receipts for them',
-  {
-    timeout: testTimeout(120_000)
-  },
   async () => {
     const ada = await app.signUp('acme.localhost')
     const bob = await app.signUp('beta.localhost')
@@ -65,7 +62,7 @@ test(
     const { leaves } = await publishedOf(deps, ada.company)
     expect(JSON.parse(leaves[10_001] ?? '').id).toBe(next?.record_id)
   },
-  120_000
+  testTimeout(120_000)
 )
 
 test('processes of the release before are refused with a sentence', async () => {
