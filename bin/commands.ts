@@ -29,12 +29,9 @@ import {
   scheduleHeldUploadRetry
 } from '../src/server/domain/deposits/held-uploads.ts'
 import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
-import {
-  LogRefusal,
-  resyncLog,
-  retireLog,
-  rewriteRetiredLog
-} from '../src/server/domain/evidence/log-recovery.ts'
+import { LogRefusal } from '../src/server/domain/evidence/log-recovery.ts'
+import { resyncLog, rewriteRetiredLog } from '../src/server/domain/evidence/log-resync.ts'
+import { retireLog } from '../src/server/domain/evidence/log-retirement.ts'
 import { freezeReasons, type LogSummary, listLogsOf } from '../src/server/domain/evidence/logs.ts'
 import { createFirstCompanyIfNone } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'

@@ -8,11 +8,8 @@ import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
 import { openDatabase } from '../../../src/server/db/open.ts'
 import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
 import { findLogFault, monitorNextLog } from '../../../src/server/domain/evidence/log-monitor.ts'
-import {
-  resyncLog,
-  retireLog,
-  rewriteRetiredLog
-} from '../../../src/server/domain/evidence/log-recovery.ts'
+import { resyncLog, rewriteRetiredLog } from '../../../src/server/domain/evidence/log-resync.ts'
+import { retireLog } from '../../../src/server/domain/evidence/log-retirement.ts'
 import { listLogsOf } from '../../../src/server/domain/evidence/logs.ts'
 import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
 import { deleteOldCheckpoints } from '../../../src/server/domain/evidence/seals.ts'
