@@ -219,8 +219,8 @@ function createHostsReader(
 ): () => Promise<ReadonlySet<string>> {
   let hosts = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY
-  // the oldest transaction whose changes the next reading may not have seen yet
-  let since = '0'
+  // the snapshot of the last reading
+  let since: string | undefined
   let last: Promise<unknown> = Promise.resolve()
   let queued: Promise<ReadonlySet<string>> | undefined
 
@@ -257,9 +257,11 @@ async function readChanges(
 ): Promise<{ seen: string; changes: Record<string, boolean> }> {
   const { rows } = await inNoCompany(deps.db, tx =>
     sql<{ seen: string; changes: Record<string, boolean> }>`
-      select pg_snapshot_xmin(pg_current_snapshot())::text as seen, coalesce((
+      select pg_current_snapshot()::text as seen, coalesce((
           select jsonb_object_agg(host, is_proved_host(host))
-            from (select distinct host from host_change where xid >= ${since ?? null}::text::xid8) changed
+            from (select distinct host from host_change
+                   where xid >= pg_snapshot_xmin(${since ?? null}::text::pg_snapshot)
+                     and not pg_visible_in_snapshot(xid, ${since ?? null}::text::pg_snapshot)) changed
         ), '{}') as changes`.execute(tx)
   )
   const [found] = rows
