@@ -29,6 +29,7 @@ import {
   scheduleHeldUploadRetry
 } from '../src/server/domain/deposits/held-uploads.ts'
 import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
+import { moveLogs } from '../src/server/domain/evidence/log-folder.ts'
 import { LogRefusal } from '../src/server/domain/evidence/log-recovery.ts'
 import { resyncLog, rewriteRetiredLog } from '../src/server/domain/evidence/log-resync.ts'
 import { retireLog } from '../src/server/domain/evidence/log-retirement.ts'
@@ -124,6 +125,10 @@ const commands: Record<string, Command> = {
     summary: 'after a backup was restored: read what was lost from the published files of a log',
     arguments: [{ name: 'origin', means: 'name of the log, as log list prints it' }],
     run: options => inDepsAsOwner(deps => resync(deps, options['origin']))
+  },
+  'log moved': {
+    summary: 'after the newest state was moved to this data folder: sign the logs here from now on',
+    run: () => inDeps(signHere)
   },
   'log retire': {
     summary: 'end a log that cannot be signed any more, and begin its successor',
@@ -458,6 +463,17 @@ async function resync(deps: Deps, origin: string | undefined): Promise<Answer> {
       ? `The database has all ${result.leaves} leaves. The published files were written anew.`
       : `${result.restored} leaves were read from the published files. ${result.moved} leaves from after the backup follow them. The service signs the log again within a minute.`
   return { facts: { log: origin, ...result }, text }
+}
+
+async function signHere(deps: Deps): Promise<Answer> {
+  if (!(await moveLogs(deps)))
+    throw new Refusal(
+      'The folder log is the one in which logs were signed last, as far as its file system tells. Nothing was changed.'
+    )
+  return {
+    facts: { moved: true },
+    text: 'From now on the logs are signed in this folder. The service begins within a minute.'
+  }
 }
 
 async function retire(deps: Deps, origin: string | undefined): Promise<Answer> {

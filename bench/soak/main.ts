@@ -7,7 +7,7 @@ import { testPutDiskFaults } from './disk-put.ts'
 import { testHeldDeposits } from './held.ts'
 import { killDuringImports, startImportingServices } from './imports.ts'
 import { killDuringRegisterImports } from './register-imports.ts'
-import { testRestoredDatabase } from './restored.ts'
+import { testCopiedFolder, testRestoredDatabase } from './restored.ts'
 import { whyStraceFails } from './strace.ts'
 import { measureWaitingCalls } from './waiting.ts'
 
@@ -65,6 +65,7 @@ const scenarios: Record<string, Scenario> = {
   'C-10 waiting': ({ seed, scale }) => measureWaitingCalls({ seed, seconds: countOf(10, scale) }),
   'C-11': runTests(['tests/api/evidence/log-kills.test.ts']),
   'C-11 upgrade': runTests(['tests/api/evidence/log-upgrade.test.ts']),
+  'C-11 copied': ({ seed }) => testCopiedFolder({ seed }),
   'C-11 restored': ({ seed }) => testRestoredDatabase({ seed }),
   'D-01': runTests(['tests/api/companies/usage.test.ts']),
   'D-02': runTests(['tests/api/deposits/quotas.test.ts']),

@@ -81,6 +81,47 @@ export async function testRestoredDatabase({ seed }: { seed: number }) {
   return { seed, resynced, figures: logs.figures, faults }
 }
 
+/**
+ * C-11 with a copy of the whole data folder that runs beside the original: it signs nothing until
+ * `vidimus log moved`, and loses nothing.
+ */
+export async function testCopiedFolder({ seed }: { seed: number }) {
+  const random = createRandom(seed)
+  const faults: string[] = []
+  await using service = await makeServiceProcess({ DEMO: 'false' })
+  await service.start()
+  const ada = await signUpAt(service.port, host)
+  await deposit(ada, random, 30)
+  const { origin } = await untilSealed(service)
+  await service.stop()
+  await using copy = await makeServiceProcess({ DEMO: 'false' })
+  execFileSync('cp', ['-a', service.dataDir, copy.dataDir])
+  await Promise.all([service.start(), copy.start()])
+
+  const files = openLogFiles(join(copy.dataDir, 'log'))
+  const before = await readPublished(files, origin)
+  const bob = await signUpAt(copy.port, host)
+  await Promise.all([deposit(ada, random.fork(), 10), deposit(bob, random.fork(), 10)])
+  await untilSealed(service)
+  await until(async () => (await copy.readiness())['frozen_logs'] === 1)
+  await sleep(2000)
+  if ((await readPublished(files, origin)).note !== before.note) faults.push('the copy has signed')
+  const { state, published, leaves } = await readLog(copy)
+  if (state !== 'copied' || leaves !== published + 10)
+    faults.push(`the copy is ${state} and has ${leaves} leaves, ${published} of them signed`)
+  const original = await service.stop()
+
+  const moved = vidimus(copy, 'log', 'moved')
+  await untilSealed(copy)
+  const after = await readPublished(files, origin)
+  const isPrefix = before.leaves.every((leaf, at) => leaf === after.leaves[at])
+  if (!isPrefix || after.leaves.length !== before.leaves.length + 10)
+    faults.push(`${after.leaves.length} leaves were signed after the move`)
+  const exits = [original, await copy.stop()]
+  if (exits.some(exit => exit !== 0)) faults.push(`the graceful stops ended with ${exits}`)
+  return { seed, moved, faults }
+}
+
 async function deposit(client: Client, random: Random, count: number): Promise<number> {
   await client.renew()
   for (let n = 0; n < count; n++) {

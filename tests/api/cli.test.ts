@@ -59,6 +59,7 @@ test('says what it can do, and of each command how it is called', async () => {
     'audit check',
     'log list',
     'log resync',
+    'log moved',
     'log retire',
     'verify',
     'seed-demo',

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -56,6 +56,12 @@ export function openLogFiles(directory: string): LogFiles {
       write(entriesPath(log, index), await compress(entries)),
     readSuccessor: log => readFile(successor(log), 'utf8').catch(ignoreMissingFile),
     writeSuccessor: (log, origin) => write(successor(log), origin),
+    async readFolderTime() {
+      const found = await stat(directory).catch(ignoreMissingFile)
+      // a system that does not know may answer with the time of the last change
+      const isKnown = found && found.birthtimeMs > 0 && found.birthtimeMs < found.ctimeMs
+      return isKnown ? found.birthtime : undefined
+    },
     remove: log => rm(folderOf(log), { recursive: true, force: true })
   }
 }

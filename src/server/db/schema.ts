@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
-/** `behind`, `forked` and `no_checkpoint` are findings of the guard: such a log signs nothing. */
-export type LogState = 'running' | 'behind' | 'forked' | 'no_checkpoint' | 'retired'
+/** All but `running` and `retired` are findings of the guard: such a log signs nothing. */
+export type LogState = 'running' | 'behind' | 'forked' | 'no_checkpoint' | 'copied' | 'retired'
 
 /**
  * The tables as they are after all migrations. Queries return `bigint` columns as numbers. `jsonb`
@@ -12,6 +12,7 @@ export interface Database {
     only_row: Generated<boolean>
     kek_id: string
     created_at: Date
+    log_folder_made_at: Date | null
   }
   setup_code: { hash: Buffer; created_at: Date }
   certificate_name: { name: string; wildcard: string; allowed_at: Date }

@@ -322,6 +322,11 @@ export interface LogFiles {
   /** The origin of the log that follows a retired one. Readers are not served it. */
   readSuccessor(log: string): Promise<string | undefined>
   writeSuccessor(log: string, origin: string): Promise<void>
+  /**
+   * When the folder of all logs was made: a copy of it has another time. Undefined if there is no
+   * folder, or if its file system does not tell.
+   */
+  readFolderTime(): Promise<Date | undefined>
   remove(log: string): Promise<void>
 }
 

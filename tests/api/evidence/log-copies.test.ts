@@ -1,8 +1,12 @@
+import { chmod, cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseLogPolicy } from '../../../src/core/evidence/log-policy.ts'
 import { verify } from '../../../src/core/evidence/verification.ts'
+import { openLogFiles } from '../../../src/server/adapters/log-files.ts'
 import { openDatabase } from '../../../src/server/db/open.ts'
 import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
+import { moveLogs } from '../../../src/server/domain/evidence/log-folder.ts'
 import { resyncLog } from '../../../src/server/domain/evidence/log-resync.ts'
 import { retireLog } from '../../../src/server/domain/evidence/log-retirement.ts'
 import { listLogsOf } from '../../../src/server/domain/evidence/logs.ts'
@@ -62,6 +66,88 @@ test('of an original and its copy, the one that signs second signs nothing', asy
   const { leaves, checkpoint } = await publishedOf(app.deps, ada.company)
   expect(checkpoint.size).toBe(5n)
   expect(JSON.parse(leaves[4] ?? '').id).toBe(ofCopy?.record_id)
+})
+
+test('a copy of database and published files signs nothing, until it is said to be the newest', async () => {
+  await makeDeposits(app.deps, ada, 3)
+  await publishAll(app.deps, ada.company)
+  await waitUntilItTells(join(app.folder, 'log'))
+  await makeDeposits(app.deps, ada, 1)
+  await publishAll(app.deps, ada.company)
+  await using copied = await makeDb()
+  await copyRows(app.owner, copied.owner)
+  const folder = join(app.folder, 'log')
+  await copyLogs(`${folder}-copy`)
+  const copy = { ...app.deps, db: copied.db, logFiles: openLogFiles(`${folder}-copy`) }
+  const { note } = await publishedOf(app.deps, ada.company)
+
+  await makeDeposits(copy, ada, 1)
+  for (let time = 0; time < 2; time++) await publishAll(copy, ada.company)
+  expect((await publishedOf(copy, ada.company)).note).toBe(note)
+  expect(await listLogsOf(copy, ada.company)).toMatchObject([{ state: 'copied' }])
+  // the original goes on, also in another process
+  await makeDeposits(app.deps, ada, 1)
+  await publishAll({ ...app.deps, logFiles: openLogFiles(folder) }, ada.company)
+  expect((await publishedOf(app.deps, ada.company)).checkpoint.size).toBe(6n)
+  expect(await moveLogs(app.deps)).toBe(false)
+
+  expect(await moveLogs(copy)).toBe(true)
+  await publishAll(copy, ada.company)
+  expect((await publishedOf(copy, ada.company)).checkpoint.size).toBe(6n)
+  expect(await listLogsOf(copy, ada.company)).toMatchObject([{ state: 'running' }])
+  // the first folder is now the copy
+  await publishAll({ ...copy, logFiles: app.deps.logFiles }, ada.company)
+  expect(await listLogsOf(copy, ada.company)).toMatchObject([{ state: 'forked' }])
+})
+
+test('a folder that lost its files and got them back from a copy is a copy', async () => {
+  await makeDeposits(app.deps, ada, 3)
+  await publishAll(app.deps, ada.company)
+  await waitUntilItTells(join(app.folder, 'log'))
+  await makeDeposits(app.deps, ada, 1)
+  await publishAll(app.deps, ada.company)
+  const folder = join(app.folder, 'log')
+  await copyLogs(`${folder}-backup`)
+  await rm(folder, { recursive: true })
+  await copyLogs(folder, `${folder}-backup`)
+  await makeDeposits(app.deps, ada, 1)
+  await publishAll(app.deps, ada.company)
+  expect(await listLogsOf(app.deps, ada.company)).toMatchObject([{ state: 'copied', published: 5 }])
+  expect(await moveLogs(app.deps)).toBe(true)
+  await publishAll(app.deps, ada.company)
+  expect(await listLogsOf(app.deps, ada.company)).toMatchObject([
+    { state: 'running', published: 6 }
+  ])
+})
+
+test('an older state of everything, whose logs are retired before they are moved, has no second history', async () => {
+  await makeDeposits(app.deps, ada, 3)
+  await publishAll(app.deps, ada.company)
+  await waitUntilItTells(join(app.folder, 'log'))
+  await makeDeposits(app.deps, ada, 1)
+  await publishAll(app.deps, ada.company)
+  const before = await publishedOf(app.deps, ada.company)
+  await using restored = await makeDb()
+  await copyRows(app.owner, restored.owner)
+  const folder = join(app.folder, 'log-restored')
+  await copyLogs(folder)
+  const { socketDir, name: database } = restored
+  await using asOwner = await openDatabase({ socketDir, database, asOwner: true })
+  const logFiles = openLogFiles(folder)
+  const deps = { ...app.deps, db: restored.db, logFiles }
+  await makeDeposits(deps, ada, 2)
+  await publishAll(deps, ada.company)
+  const { successor } = await retireLog({ ...deps, db: asOwner }, ada.company)
+  await publishAll(deps, ada.company)
+  expect(await listLogsOf(deps, ada.company)).toMatchObject([
+    { state: 'retired', published: 5 },
+    { state: 'copied', published: 0 }
+  ])
+  expect(await moveLogs(deps)).toBe(true)
+  await publishAll(deps, ada.company)
+  expect((await publishedOf(deps, ada.company)).leaves).toHaveLength(3)
+  expect((await publishedOf(deps, ada.company)).checkpoint.origin).toBe(successor)
+  expect((await readPublished(logFiles, before.checkpoint.origin)).note).toBe(before.note)
 })
 
 test('a host that moved leaves receipts that verify, and no name of a log is used twice', async () => {
@@ -158,6 +244,21 @@ async function verdictOf(company: CompanyId, text: string): Promise<string> {
   const policies = [parseLogPolicy(`log ${JSON.parse(leaves[0] ?? '').log}\nquorum none\n`)]
   const digest = JSON.parse(text).open.orig.value
   return verify({ receipt: Buffer.from(text), digest }, { policies }, new Date()).outcome.verdict
+}
+
+/** Copies the folder of the published logs, also over one that is there. Each then tells when it was made. */
+async function copyLogs(to: string, from = join(app.folder, 'log')): Promise<void> {
+  await cp(from, to, { recursive: true, preserveTimestamps: true })
+  for (const folder of [from, to]) await waitUntilItTells(folder)
+}
+
+// while its last change may still be its first
+async function waitUntilItTells(folder: string): Promise<void> {
+  const tells = async () => {
+    await chmod(folder, 0o700)
+    return openLogFiles(folder).readFolderTime()
+  }
+  await expect.poll(tells).toBeDefined()
 }
 
 async function originsOf(company: CompanyId): Promise<string[]> {

@@ -6,6 +6,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
+import { isFolderOfLogs } from './log-folder.ts'
 import { type GuardFinding, guardLog, type PublishedTree } from './log-guard.ts'
 import { beginLog, hasPolicy, type LogKey, openLogKey, readPlatformKey } from './log-keys.ts'
 import { freezeReasons, type LockedLog, lockLog } from './logs.ts'
@@ -34,7 +35,7 @@ export async function publishLog(deps: PublishingDeps, company: CompanyId): Prom
     const key = await openLogKey(tx, deps, log)
     const id = logIdOf(log.origin)
     const file = await deps.logFiles.readCheckpoint(id)
-    const finding = await guardUnlessRetired(tx, deps.logFiles, { ...log, id, key }, file)
+    const finding = await findState(tx, deps.logFiles, { ...log, id, key }, file)
     if (finding.state !== log.state) await noteState(tx, deps, log, finding.state)
     if (finding.state !== 'running') return false
     const { published } = finding
@@ -46,15 +47,18 @@ export async function publishLog(deps: PublishingDeps, company: CompanyId): Prom
   })
 }
 
-// a database from before the retirement does not know of it
-async function guardUnlessRetired(
+async function findState(
   tx: Tx,
   files: LogFiles,
   log: WrittenLog & { key: LogKey },
   file: string | undefined
 ): Promise<GuardFinding> {
+  // a database from before the retirement does not know of it
   const isRetired = (await files.readSuccessor(log.id)) !== undefined
-  return isRetired ? { state: 'behind' } : guardLog(tx, log, file)
+  if (isRetired) return { state: 'behind' }
+  const finding = await guardLog(tx, log, file)
+  const isCopied = finding.state === 'running' && !(await isFolderOfLogs(tx, files))
+  return isCopied ? { state: 'copied' } : finding
 }
 
 /** Whether a log has leaves that no checkpoint covers, and whether it signs nothing. */

@@ -36,7 +36,9 @@ export const freezeReasons = {
   no_checkpoint:
     'its published checkpoint is missing, damaged or of another log. Is the folder log the right one?',
   forked:
-    'its published files hold another history than the database. Does a copy of this installation run?'
+    'its published files hold another history than the database. Does a copy of this installation run?',
+  copied:
+    'the folder log is a copy of the one in which logs were signed last. Was it moved or restored?'
 } as const satisfies Record<Exclude<LogState, 'running' | 'retired'>, string>
 
 export interface LogSummary {
