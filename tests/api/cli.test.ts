@@ -346,6 +346,10 @@ test('lists logs, and ends one for its successor', { timeout: slow }, async () =
   })
   // it has signed nothing yet, so there is nothing to read
   expect((await command('log', 'resync', origin)).status).toBe(1)
+  expect(await command('log', 'moved')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('Nothing was changed')
+  })
   const retired = JSON.parse((await command('log', 'retire', origin, '--json')).out)
   expect(retired).toEqual({ origin, successor: `${origin}/2`, rebuilt: 0, lost: 0 })
   expect(await command('log', 'retire', origin)).toMatchObject({
