@@ -131,7 +131,7 @@ const commands: Record<string, Command> = {
     run: () => inDeps(signHere)
   },
   'log retire': {
-    summary: 'end a log that cannot be signed any more, and begin its successor',
+    summary: 'end a log that cannot be signed any more or was a trial, and begin its successor',
     arguments: [{ name: 'origin', means: 'name of the log, as log list prints it' }],
     run: options => inDepsAsOwner(deps => retire(deps, options['origin']))
   },
@@ -442,12 +442,17 @@ function parseExpectedHeads(text = ''): Map<string, AuditHead> {
 
 async function listLogs(deps: Deps): Promise<Answer> {
   const logs = await allLogs(deps)
-  const lines = logs.map(({ company, origin, state, published, leaves, fault }) =>
+  const lines = logs.map(({ company, origin, state, published, leaves, fault, better_host }) =>
     [
       origin,
       `  company ${company}, ${state}, ${published} of ${leaves} leaves signed`,
       ...(state === 'running' || state === 'retired' ? [] : [`  frozen: ${freezeReasons[state]}`]),
-      ...(fault === null ? [] : [`  fault: ${fault}`])
+      ...(fault === null ? [] : [`  fault: ${fault}`]),
+      ...(better_host === null
+        ? []
+        : [
+            `  trial: receipts name localhost, not ${better_host}. End it with npm run vidimus -- log retire ${origin}`
+          ])
     ].join('\n')
   )
   return { facts: { logs }, text: logs.length === 0 ? 'There is no log.' : lines.join('\n') }

@@ -39,8 +39,9 @@ export const getUsageByDay = endpoint({
  * `invitations_by_hand`: links to pass on, without a mail server. `group_limits`: 80 % used.
  * `deposits_held`: not recorded in several attempts. `mails_delayed`: due for five minutes.
  * `domains_unverified`: claimed more than a day ago. `log_frozen`: records wait to be sealed.
- * `log_damaged`: the published log is damaged, or cannot be signed. `no_administrator` and
- * `disk_nearly_full` are for operators.
+ * `log_damaged`: the published log is damaged, or cannot be signed. `log_named_localhost`: receipts
+ * name `localhost`, although a domain is verified. `no_administrator` and `disk_nearly_full` are for
+ * operators.
  */
 export const AttentionKind = z.enum([
   'people_waiting',
@@ -56,6 +57,7 @@ export const AttentionKind = z.enum([
   'domains_taken',
   'log_frozen',
   'log_damaged',
+  'log_named_localhost',
   'no_administrator',
   'disk_nearly_full'
 ])
@@ -81,7 +83,9 @@ export const AttentionItem = z.object({
   since: z.nullable(z.iso.datetime()),
   // the five closest to being used up
   limits: z.optional(z.array(NearLimit)),
-  // the five that have waited longest
+  // for `log_named_localhost`, its name
+  log: z.optional(z.string()),
+  // the five that have waited longest, or the one that receipts could name
   domains: z.optional(z.array(z.object({ id: z.uuid(), host: z.string() })))
 })
 export type AttentionItem = z.infer<typeof AttentionItem>

@@ -334,7 +334,15 @@ test('lists logs, and ends one for its successor', { timeout: slow }, async () =
   const { logs } = JSON.parse((await command('log', 'list', '--json')).out)
   const origin = 'docs.example.org/log'
   expect(logs).toEqual([
-    { company: expect.any(String), origin, state: 'running', leaves: 1, published: 0, fault: null }
+    {
+      company: expect.any(String),
+      origin,
+      state: 'running',
+      leaves: 1,
+      published: 0,
+      fault: null,
+      better_host: null
+    }
   ])
   expect((await command('log', 'list')).out).toBe(
     `${origin}\n  company ${logs[0].company}, running, 0 of 1 leaves signed\n`
@@ -362,6 +370,24 @@ test('lists logs, and ends one for its successor', { timeout: slow }, async () =
   })
   const after = JSON.parse((await command('log', 'list', '--json')).out).logs
   expect(after.map((log: { state: string }) => log.state)).toEqual(['retired', 'running'])
+
+  // had the installation begun on a developer's machine
+  const owner = new pg.Client(socketConnectionConfig(postgres.socketDir, 'vidimus', 'postgres'))
+  await owner.connect()
+  const trial = 'localhost:4321/log'
+  await owner.query('update log_head set origin = $1', [trial])
+  await owner.query('update log_state set origin = $1 where log_no = 1', [trial])
+  await owner.end()
+  const offers = async () =>
+    JSON.parse((await command('log', 'list', '--json')).out).logs.map(
+      (log: { better_host: string | null }) => log.better_host
+    )
+  expect(await offers()).toEqual([null, 'docs.example.org'])
+  const offer = `  trial: receipts name localhost, not docs.example.org. End it with npm run vidimus -- log retire ${trial}\n`
+  expect((await command('log', 'list')).out.split('leaves signed\n').at(-1)).toBe(offer)
+  const { successor } = JSON.parse((await command('log', 'retire', trial, '--json')).out)
+  expect(successor).toBe(`${origin}/2`)
+  expect(await offers()).toEqual([null, null, null])
   await postgres.stop()
 })
 

@@ -108,7 +108,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
   const mend =
     kind === 'invitations_by_hand' || (kind === 'people_waiting' && !hasMailServer)
       ? t('overview.attention.mend.by_hand')
-      : t(`overview.attention.mend.${kind}`, { command: commandFor(kind) })
+      : t(`overview.attention.mend.${kind}`, { command: commandFor(item) })
   return (
     <li className="grid gap-x-3 gap-y-1 py-3 sm:grid-cols-[auto_1fr]" data-kind={kind}>
       <p className={`flex items-center gap-2 self-start font-semibold sm:w-52 ${inks[severity]}`}>
@@ -148,7 +148,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
             ))}
           </ul>
         )}
-        <p className="text-ink-soft">
+        <p className="wrap-anywhere text-ink-soft">
           {mend}{' '}
           {company !== undefined && !isNamed && <FindingLink kind={kind} company={company} />}
         </p>
@@ -157,7 +157,8 @@ function Item({ item, company, hasMailServer }: ItemProps) {
   )
 }
 
-function commandFor(kind: AttentionItem['kind']): string {
+function commandFor({ kind, log }: AttentionItem): string {
+  if (log !== undefined) return `npm run vidimus -- log retire ${log}`
   return `npm run vidimus -- ${kind === 'deposits_held' ? 'deposit retry' : 'log list'}`
 }
 

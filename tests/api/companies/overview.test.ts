@@ -11,11 +11,14 @@ import {
   getUsageByDay
 } from '../../../src/contract/overview.ts'
 import { verify } from '../../../src/contract/verifications.ts'
+import { openDatabase } from '../../../src/server/db/open.ts'
 import type { CompanyId } from '../../../src/server/db/scope.ts'
 import {
   collectAttention,
   collectAttentionOfAllCompanies
 } from '../../../src/server/domain/companies/attention.ts'
+import { createEmptyDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
+import { retireLog } from '../../../src/server/domain/evidence/log-retirement.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
 import { batchForm, postBatch, smallFiles } from '../../helpers/deposits/batches.ts'
@@ -385,6 +388,14 @@ describe('what needs attention', () => {
         count: 2,
         since: since('02'),
         domains: [old, recent]
+      },
+      {
+        kind: 'log_named_localhost',
+        severity: 'info',
+        count: 1,
+        since: null,
+        log: 'acme.localhost/log',
+        domains: [failing]
       }
     ]
     const byKind = (a: { kind: string }, b: { kind: string }) => a.kind.localeCompare(b.kind)
@@ -393,6 +404,7 @@ describe('what needs attention', () => {
       'error',
       'warning',
       'warning',
+      'info',
       'info'
     ])
     // operators see them for all companies
@@ -429,6 +441,49 @@ describe('what needs attention', () => {
     expect(await items()).toEqual([
       { kind: 'log_damaged', severity: 'error', count: 1, since: null }
     ])
+  })
+
+  test('offers to end a log that was begun on localhost, once the company has proved a host', async () => {
+    await start()
+    const beta = app.companies['beta.localhost']
+    const bea = await app.signUp('beta.localhost')
+    await makeAdmins(app.owner)
+    const log = 'acme.localhost/log'
+    const offers = async () => (await items()).filter(({ kind }) => kind === 'log_named_localhost')
+    await makeDomain(app.owner, company, '*.example.com')
+    await makeDomain(app.owner, company, 'other.localhost')
+    const id = await makeDomain(app.owner, company, 'docs.example.com')
+    const domainIs = (change: string) =>
+      app.owner.query(`update domain set ${change} where id = $1`, [id])
+    await domainIs(`verified_at = null, proof_token = 'token'`)
+    expect(await offers()).toEqual([])
+    await domainIs('verified_at = now(), proof_token = null')
+    const domains = [{ id, host: 'docs.example.com' }]
+    const offer = { kind: 'log_named_localhost', severity: 'info', count: 1, since: null }
+    expect(await items()).toEqual([{ ...offer, log, domains }])
+    expect(await bea.call(getAttention, { id: beta })).toMatchObject({ items: [] })
+    await expect(bea.call(getAttention, { id: company })).rejects.toMatchObject({
+      code: 'not_found'
+    })
+
+    await createEmptyDemo(app.deps)
+    const demo = (await findDemo(app.deps))?.company_id ?? company
+    await makeDomain(app.owner, demo, 'demo.example.com')
+    const ofDemo = await collectAttention(app.deps, { company_id: demo, isOperator: false })
+    expect(ofDemo).toMatchObject({ items: [], unchecked: [] })
+    await setLogState(app, company, { state: 'behind' })
+    expect(await offers()).toEqual([])
+    await setLogState(app, company, { state: 'running' })
+
+    // the primary domain stays the one on localhost
+    await app.owner.query(`update domain set is_primary = true where host = 'acme.localhost'`)
+    expect(await offers()).toHaveLength(1)
+    const { socketDir, name: database } = app.database
+    const owner = await openDatabase({ socketDir, database, asOwner: true })
+    const { successor } = await retireLog({ ...app.deps, db: owner }, company)
+    await owner.close()
+    expect(successor).toBe('docs.example.com/log')
+    expect(await items()).toEqual([])
   })
 
   test('still says the rest when a check fails', async () => {

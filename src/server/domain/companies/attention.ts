@@ -10,6 +10,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readLogProgress } from '../evidence/seals.ts'
+import { findTrialLog } from '../evidence/trial-logs.ts'
 import { type GroupQuota, readQuotasOfGroupsNearLimits } from '../limits/usage.ts'
 import { listCompanyNames } from './companies.ts'
 import { domainStateSql } from './domain-admin.ts'
@@ -40,6 +41,7 @@ interface Check {
 const checks = [
   checkFor('log_frozen', findFrozenLog),
   checkFor('log_damaged', findDamagedLogs),
+  checkFor('log_named_localhost', findLogNamedLocalhost),
   checkFor('deposits_held', findHeld),
   checkFor('group_limits', findNearLimits),
   checkFor('mails_delayed', findDelayedMails),
@@ -191,6 +193,14 @@ async function findDamagedLogs(tx: Tx): Promise<Finding> {
     .select(sql<number>`count(*)`.as('count'))
     .executeTakeFirst()
   return damaged && finding({ ...damaged, since: null }, 'error')
+}
+
+async function findLogNamedLocalhost(tx: Tx): Promise<Finding> {
+  const trial = await findTrialLog(tx)
+  if (!trial) return undefined
+  const { origin: log, domain } = trial
+  const domains = [{ id: domain.id, host: domain.host }]
+  return { severity: 'info', count: 1, since: null, log, domains }
 }
 
 const countAndOldest = (time: string) => [

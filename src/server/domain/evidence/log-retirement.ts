@@ -26,6 +26,7 @@ import {
 import type { LockedLog } from './logs.ts'
 import { logIdOf } from './published-logs.ts'
 import { type DepositOpenings, readOpeningsOfDeposits } from './sealed-openings.ts'
+import { findDomainForLog } from './trial-logs.ts'
 
 export interface RetirementResult {
   origin: string
@@ -105,14 +106,7 @@ async function insertSuccessor(
   { settings, logFiles }: Pick<Deps, 'settings' | 'logFiles'>,
   log: LockedLog
 ): Promise<{ log_no: number; origin: string; key_version: number }> {
-  const domain = await selectInCompany(tx, 'domain')
-    .where('verified_at', 'is not', null)
-    .where('host', 'not like', '*%')
-    .orderBy('is_primary', 'desc')
-    .orderBy('created_at')
-    .select('host')
-    .limit(1)
-    .executeTakeFirst()
+  const domain = await findDomainForLog(tx)
   const company = await tx
     .selectFrom('company')
     .where('id', '=', tx.companyId)

@@ -2,6 +2,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import type { LogState } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { findTrialLog } from './trial-logs.ts'
 
 /** The current log of a company. */
 export interface LockedLog {
@@ -49,6 +50,8 @@ export interface LogSummary {
   published: number
   /** What the monitor found last, or why it cannot be signed. */
   fault: string | null
+  /** That of the successor, if this log was a trial on `localhost`. */
+  better_host: string | null
 }
 
 /** Of a company, the current one last. */
@@ -61,10 +64,12 @@ export function listLogsOf(deps: Pick<Deps, 'db'>, company: CompanyId): Promise<
       .orderBy('log_no')
       .select(['log_no', 'origin', 'state', 'published_size as published', 'fault'])
       .execute()
+    const trial = await findTrialLog(tx)
     return logs.map(({ log_no, ...log }) => ({
       company,
       ...log,
-      leaves: log_no === head?.log_no ? head.leaf_seq + 1 : log.published
+      leaves: log_no === head?.log_no ? head.leaf_seq + 1 : log.published,
+      better_host: trial?.origin === log.origin ? trial.domain.host : null
     }))
   })
 }
