@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseVerifierKey, shortKeyOf } from '../../src/core/evidence/signed-notes.ts'
 import { formatTilePath, type TileFile, tileWidth } from '../../src/core/evidence/tiles.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
-import { logIdOf } from '../../src/server/domain/evidence/published-logs.ts'
+import { logIdOf } from '../../src/server/domain/evidence/logs.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import {
   bodyOf,

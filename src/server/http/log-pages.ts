@@ -11,7 +11,7 @@ import {
 } from '../../core/evidence/tiles.ts'
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { readCurrentLog } from '../domain/evidence/published-logs.ts'
+import { readCurrentLog } from '../domain/evidence/logs.ts'
 import type { Gate } from './gate.ts'
 import { type ClientAddressReader, sendHostError } from './hosts.ts'
 

@@ -2,7 +2,7 @@ import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
 import { cutEntries, parseEntries } from '../../../src/core/evidence/tiles.ts'
 import type { CompanyId, Deps, LogFiles } from '../../../src/server/domain/deps.ts'
 import { publishLog } from '../../../src/server/domain/evidence/log-publishing.ts'
-import { logIdOf } from '../../../src/server/domain/evidence/published-logs.ts'
+import { logIdOf } from '../../../src/server/domain/evidence/logs.ts'
 import type { TestApp } from '../app.ts'
 import { rootOf, sha256 } from './evidence-log.ts'
 

@@ -15,7 +15,7 @@ import {
 } from '../../db/scope.ts'
 import { type AdminCall, addAuditEntry } from '../audit/audit-entries.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { logIdOf } from '../evidence/published-logs.ts'
+import { logIdOf } from '../evidence/logs.ts'
 import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { type ExpectedVersion, missingVersionNote, requireVersion } from '../versions.ts'
 

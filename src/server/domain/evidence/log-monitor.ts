@@ -8,7 +8,7 @@ import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
 import { readLeafHashes } from './log-guard.ts'
 import { isSignedBy, openLogKey } from './log-keys.ts'
-import { logIdOf, tileReaderOf } from './published-logs.ts'
+import { logIdOf, tileReaderOf } from './logs.ts'
 
 type MonitoringDeps = Pick<Deps, 'db' | 'keys' | 'logFiles' | 'clock' | 'log'>
 

@@ -9,8 +9,7 @@ import type { CompanyId, Deps, LogFiles } from '../deps.ts'
 import { isFolderOfLogs } from './log-folder.ts'
 import { type GuardFinding, guardLog, type PublishedTree } from './log-guard.ts'
 import { beginLog, hasPolicy, type LogKey, openLogKey, readPlatformKey } from './log-keys.ts'
-import { freezeReasons, type LockedLog, lockLog } from './logs.ts'
-import { logIdOf, tileReaderOf } from './published-logs.ts'
+import { freezeReasons, type LockedLog, lockLog, logIdOf, tileReaderOf } from './logs.ts'
 import { isFrozen } from './seals.ts'
 
 type PublishingDeps = Pick<

@@ -23,8 +23,7 @@ import {
   readNewestNote,
   type StoredLeaf
 } from './log-recovery.ts'
-import type { LockedLog } from './logs.ts'
-import { logIdOf } from './published-logs.ts'
+import { type LockedLog, logIdOf } from './logs.ts'
 
 export type ResyncResult =
   /** The database had lost `restored` leaves; `moved` others had taken their indexes. */

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
+import type { TileReader } from '../../../core/evidence/tiles.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { LogState } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps } from '../deps.ts'
+import type { CompanyId, Deps, LogFiles } from '../deps.ts'
 import { findTrialLog } from './trial-logs.ts'
 
 /** The current log of a company. */
@@ -72,4 +74,27 @@ export function listLogsOf(deps: Pick<Deps, 'db'>, company: CompanyId): Promise<
       better_host: trial?.origin === log.origin ? trial.domain.host : null
     }))
   })
+}
+
+/** Names the published files of a log: SHA-256 of its origin, in hex digits. */
+export function logIdOf(origin: string): string {
+  return createHash('sha256').update(origin).digest('hex')
+}
+
+/** Returns the id of the log that the company's new leaves belong to. */
+export function readCurrentLog(db: Deps['db'], company: CompanyId): Promise<string> {
+  return inCompany(db, company, async tx => {
+    const head = await selectInCompany(tx, 'log_head').select('origin').executeTakeFirstOrThrow()
+    return logIdOf(head.origin)
+  })
+}
+
+/** Reads the published tiles of a log. */
+export function tileReaderOf(files: Pick<LogFiles, 'readTile'>, log: string): TileReader {
+  return async (tile, width) => {
+    const hashes = await files.readTile(log, tile)
+    if (!hashes || hashes.length < width * 32)
+      throw new Error(`log ${log} lacks hashes of tile ${tile.level}/${tile.index}`)
+    return hashes
+  }
 }

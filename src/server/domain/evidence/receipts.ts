@@ -13,7 +13,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { LogState } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { logIdOf, tileReaderOf } from './published-logs.ts'
+import { logIdOf, tileReaderOf } from './logs.ts'
 import { type DepositOpenings, readOpeningsOfDeposits } from './sealed-openings.ts'
 import { isFrozen } from './seals.ts'
 
