@@ -4,9 +4,9 @@ import { createApp } from 'astro/app/entrypoint'
 import { getMimeType } from 'hono/utils/mime'
 import { type Bytes, toBase64Url } from '../src/core/bytes.ts'
 import { hostRefusal, type RefusalStatus, readHost } from '../src/site/hosts.ts'
-import { isLogPath } from '../src/site/log-paths.ts'
 import { createOwnerReader, type OwnerSource, siteSecretHeader } from '../src/site/owners.ts'
 import { type BuiltFile, createSite } from '../src/site/site.ts'
+import { isLogPath } from '../src/site/well-known.ts'
 
 // together a quarter of the memory that providers give to an isolate
 const maxCacheBytes = 16_000_000

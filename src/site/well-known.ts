@@ -34,3 +34,8 @@ export function wellKnownResponse(
   ]
   return { status: 200, headers: plainText, body: `${lines.join('\n')}\n` }
 }
+
+/** Tells whether the path is below `/log/` or `/logs/`, where the process with the files of logs answers. */
+export function isLogPath(target: string): boolean {
+  return /^\/logs?\//.test(target)
+}
