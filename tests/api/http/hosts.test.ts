@@ -1,9 +1,11 @@
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTenantCache } from '../../../src/server/domain/companies/served-hosts.ts'
 import { createClientAddressReader } from '../../../src/server/http/hosts.ts'
 import { generousLimits, makeApp, type TestApp } from '../../helpers/app.ts'
-import { statementsOf } from '../../helpers/database.ts'
+import { makeDb, statementsOf } from '../../helpers/database.ts'
+import { copyRows } from '../../helpers/evidence/copied-rows.ts'
 
 // B-04
 
@@ -625,6 +627,27 @@ test('misses no host of a transaction that was open while others ended', async (
   await own.owner.query(`delete from domain where host = 'quick.test'`)
   own.wait(2)
   expect(await own.tenants.resolve('quick.test')).toBeUndefined()
+})
+
+test('reads all hosts again in another database, such as a replica that lagged', async () => {
+  await using own = await makeServer()
+  await using replica = await makeDb()
+  await own.addCompany('Kept', 'kept.test')
+  await copyRows(own.owner, replica.owner)
+  const deps = { ...own.deps }
+  using tenants = openTenantCache(deps)
+  const hostOf = async (name: string) => (await tenants.resolve(name))?.host
+  expect(await hostOf('kept.test')).toBe('kept.test')
+  await own.addCompany('Lost', 'lost.test')
+  await own.owner.query(`update domain set verified_at = null where host = 'kept.test'`)
+  own.wait(2)
+  expect(await hostOf('lost.test')).toBe('lost.test')
+  expect(await hostOf('kept.test')).toBeUndefined()
+
+  deps.db = replica.db
+  own.wait(2)
+  expect(await hostOf('kept.test')).toBe('kept.test')
+  expect(await hostOf('lost.test')).toBeUndefined()
 })
 
 test('knows a new host at once where it was made, and within two seconds otherwise', async () => {

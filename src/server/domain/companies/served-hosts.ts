@@ -219,20 +219,22 @@ function createHostsReader(
 ): () => Promise<ReadonlySet<string>> {
   let hosts = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY
-  // the snapshot of the last reading
-  let since: string | undefined
+  // of the last reading
+  let since: { database: string; snapshot: string } | undefined
   let last: Promise<unknown> = Promise.resolve()
   let queued: Promise<ReadonlySet<string>> | undefined
 
   async function read(): Promise<ReadonlySet<string>> {
     const startedAt = performance.now()
-    const isFirst = startedAt - readAt > changesMs
-    const { seen, changes } = await readChanges(deps, isFirst ? undefined : since)
+    const { changes, ...seen } = await readChanges(deps, since?.snapshot)
+    // another server or a restored database may lack the changes, or number its transactions anew
+    const isFirst = startedAt - readAt > changesMs || seen.database !== since?.database
     if (isFirst) hosts = await listHosts(deps)
-    for (const [host, isServed] of Object.entries(changes)) {
-      if (isServed) hosts.add(host)
-      else hosts.delete(host)
-    }
+    else
+      for (const [host, isServed] of Object.entries(changes)) {
+        if (isServed) hosts.add(host)
+        else hosts.delete(host)
+      }
     since = seen
     readAt = startedAt
     onChange?.(isFirst ? undefined : Object.keys(changes))
@@ -250,14 +252,24 @@ function createHostsReader(
   }
 }
 
-// `seen` is the value of `since` for the next call
+interface HostChanges {
+  /** Another one after a failover, a restoration, or a restart of the server. */
+  database: string
+  /** The value of `since` for the next call. */
+  snapshot: string
+  changes: Record<string, boolean>
+}
+
 async function readChanges(
   deps: Pick<Deps, 'db'>,
   since: string | undefined
-): Promise<{ seen: string; changes: Record<string, boolean> }> {
+): Promise<HostChanges> {
   const { rows } = await inNoCompany(deps.db, tx =>
-    sql<{ seen: string; changes: Record<string, boolean> }>`
-      select pg_current_snapshot()::text as seen, coalesce((
+    sql<HostChanges>`
+      select pg_current_snapshot()::text as snapshot,
+        (select concat(oid, ' ', pg_postmaster_start_time()) from pg_database
+          where datname = current_database()) as database,
+        coalesce((
           select jsonb_object_agg(host, is_proved_host(host))
             from (select distinct host from host_change
                    where xid >= pg_snapshot_xmin(${since ?? null}::text::pg_snapshot)
