@@ -34,6 +34,7 @@ import { LogRefusal } from '../src/server/domain/evidence/log-recovery.ts'
 import { resyncLog, rewriteRetiredLog } from '../src/server/domain/evidence/log-resync.ts'
 import { retireLog } from '../src/server/domain/evidence/log-retirement.ts'
 import { freezeReasons, type LogSummary, listLogsOf } from '../src/server/domain/evidence/logs.ts'
+import { findBetterHost } from '../src/server/domain/evidence/trial-logs.ts'
 import { createFirstCompanyIfNone } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -441,7 +442,9 @@ function parseExpectedHeads(text = ''): Map<string, AuditHead> {
 }
 
 async function listLogs(deps: Deps): Promise<Answer> {
-  const logs = await allLogs(deps)
+  const logs: (LogSummary & { better_host: string | null })[] = []
+  for (const log of await allLogs(deps))
+    logs.push({ ...log, better_host: await findBetterHost(deps, log) })
   const lines = logs.map(({ company, origin, state, published, leaves, fault, better_host }) =>
     [
       origin,

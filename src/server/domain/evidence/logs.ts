@@ -4,7 +4,6 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import type { LogState } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
-import { findTrialLog } from './trial-logs.ts'
 
 /** The current log of a company. */
 export interface LockedLog {
@@ -41,7 +40,7 @@ export const freezeReasons = {
   forked:
     'its published files hold another history than the database. Does a copy of this installation run?',
   copied:
-    'the folder log is a copy of the one in which logs were signed last. Was it moved or restored?'
+    'the folder log is not the one in which logs were signed last. Was it moved, copied or restored?'
 } as const satisfies Record<Exclude<LogState, 'running' | 'retired'>, string>
 
 export interface LogSummary {
@@ -52,8 +51,6 @@ export interface LogSummary {
   published: number
   /** What the monitor found last, or why it cannot be signed. */
   fault: string | null
-  /** That of the successor, if this log was a trial on `localhost`. */
-  better_host: string | null
 }
 
 /** Of a company, the current one last. */
@@ -66,12 +63,10 @@ export function listLogsOf(deps: Pick<Deps, 'db'>, company: CompanyId): Promise<
       .orderBy('log_no')
       .select(['log_no', 'origin', 'state', 'published_size as published', 'fault'])
       .execute()
-    const trial = await findTrialLog(tx)
     return logs.map(({ log_no, ...log }) => ({
       company,
       ...log,
-      leaves: log_no === head?.log_no ? head.leaf_seq + 1 : log.published,
-      better_host: trial?.origin === log.origin ? trial.domain.host : null
+      leaves: log_no === head?.log_no ? head.leaf_seq + 1 : log.published
     }))
   })
 }

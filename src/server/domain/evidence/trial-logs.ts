@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import type { Tx } from '../../db/scope.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
 
 interface LogDomain {
   id: string
@@ -42,4 +43,13 @@ export async function findTrialLog(
     .executeTakeFirst()
   const domain = log && (await findDomainForLog(tx))
   return domain && !domain.is_local ? { origin: log.origin, domain } : undefined
+}
+
+/** The host that the successor of this log would be named after, or null if the log was no trial. */
+export async function findBetterHost(
+  { db }: Pick<Deps, 'db'>,
+  { company, origin }: { company: CompanyId; origin: string }
+): Promise<string | null> {
+  const trial = await inCompany(db, company, findTrialLog)
+  return trial?.origin === origin ? trial.domain.host : null
 }
