@@ -474,7 +474,7 @@ async function resync(deps: Deps, origin: string | undefined): Promise<Answer> {
 }
 
 async function signHere(deps: Deps): Promise<Answer> {
-  if (!(await moveLogs(deps)))
+  if (!(await refusing(() => moveLogs(deps))))
     throw new Refusal(
       'The folder log is the one in which logs were signed last, as far as its file system tells. Nothing was changed.'
     )
@@ -488,11 +488,14 @@ async function retire(deps: Deps, origin: string | undefined): Promise<Answer> {
   const { company, state } = await logOf(deps, origin)
   if (state === 'retired') throw new Refusal(`${origin} is retired already.`)
   const result = await refusing(() => retireLog(deps, company))
-  const { successor, rebuilt, lost } = result
+  const { successor, rebuilt, lost, is_copied } = result
   const loss = lost === 0 ? '' : ` ${lost} leaves were left out, because their contents are lost.`
+  const wait = is_copied
+    ? ' The folder log is not the one in which logs were signed last: when all logs are retired that need it, run npm run vidimus -- log moved.'
+    : ''
   return {
     facts: { ...result },
-    text: `${result.origin} is retired: it signs nothing more, and its receipts stay valid. ${successor} follows it, with ${rebuilt} leaves that were not signed yet.${loss}`
+    text: `${result.origin} is retired: it signs nothing more, and its receipts stay valid. ${successor} follows it, with ${rebuilt} leaves that were not signed yet.${loss}${wait}`
   }
 }
 

@@ -359,7 +359,13 @@ test('lists logs, and ends one for its successor', { timeout: slow }, async () =
     err: expect.stringContaining('Nothing was changed')
   })
   const retired = JSON.parse((await command('log', 'retire', origin, '--json')).out)
-  expect(retired).toEqual({ origin, successor: `${origin}/2`, rebuilt: 0, lost: 0 })
+  expect(retired).toEqual({
+    origin,
+    successor: `${origin}/2`,
+    rebuilt: 0,
+    lost: 0,
+    is_copied: false
+  })
   expect(await command('log', 'retire', origin)).toMatchObject({
     status: 1,
     err: expect.stringContaining('retired already')

@@ -1,4 +1,4 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -58,9 +58,16 @@ export function openLogFiles(directory: string): LogFiles {
     writeSuccessor: (log, origin) => write(successor(log), origin),
     async readFolderTime() {
       const found = await stat(directory).catch(ignoreMissingFile)
-      // a system that does not know may answer with the time of the last change
-      const isKnown = found && found.birthtimeMs > 0 && found.birthtimeMs < found.ctimeMs
-      return isKnown ? found.birthtime : undefined
+      if (!found || found.birthtimeMs <= 0) return undefined
+      if (found.birthtimeMs !== found.ctimeMs) return found.birthtime
+      // a system that does not know may answer with the time of the last change, so there is a new one
+      await chmod(directory, found.mode).catch(() => undefined)
+      const { birthtimeMs, ctimeMs } = await stat(directory)
+      return birthtimeMs === ctimeMs ? undefined : found.birthtime
+    },
+    async isFolderEmpty() {
+      const names = await readdir(directory).catch(ignoreMissingFile)
+      return names === undefined || names.length === 0
     },
     remove: log => rm(folderOf(log), { recursive: true, force: true })
   }

@@ -327,6 +327,8 @@ export interface LogFiles {
    * folder, or if its file system does not tell.
    */
   readFolderTime(): Promise<Date | undefined>
+  /** Whether it has no file of any log. */
+  isFolderEmpty(): Promise<boolean>
   remove(log: string): Promise<void>
 }
 

@@ -428,7 +428,7 @@ describe('what needs attention', () => {
   test('says that sealing is paused, and what the daily check of a log has found', async () => {
     await start()
     expect(await items()).toEqual([])
-    for (const state of ['behind', 'forked', 'no_checkpoint'] as const) {
+    for (const state of ['behind', 'forked', 'no_checkpoint', 'copied'] as const) {
       await setLogState(app, company, { state })
       expect(await items()).toEqual([
         { kind: 'log_frozen', severity: 'error', count: 1, since: null }

@@ -1,4 +1,4 @@
-import { chmod, cp, rm } from 'node:fs/promises'
+import { cp, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseLogPolicy } from '../../../src/core/evidence/log-policy.ts'
@@ -120,6 +120,39 @@ test('a folder that lost its files and got them back from a copy is a copy', asy
   ])
 })
 
+test('a copy where nobody can tell when it was made is a copy, too', async () => {
+  await makeDeposits(app.deps, ada, 1)
+  for (let time = 0; time < 2; time++) await publishAll(app.deps, ada.company)
+  const untold = { ...app.deps.logFiles, readFolderTime: async () => undefined }
+  const copy = { ...app.deps, logFiles: untold }
+  await makeDeposits(copy, ada, 1)
+  await publishAll(copy, ada.company)
+  expect(await listLogsOf(copy, ada.company)).toMatchObject([{ state: 'copied', published: 2 }])
+  expect(await moveLogs(copy)).toBe(true)
+  expect(await moveLogs(copy)).toBe(false)
+  await publishAll(copy, ada.company)
+  expect(await listLogsOf(copy, ada.company)).toMatchObject([{ state: 'running', published: 3 }])
+})
+
+test('a folder that was never changed tells when it was made', async () => {
+  // such as a small copy that was made within one tick of the clock
+  const folder = join(app.folder, 'log-small')
+  await mkdir(folder)
+  const { birthtime } = await stat(folder)
+  await expect.poll(() => openLogFiles(folder).readFolderTime()).toEqual(birthtime)
+})
+
+test('logs are not moved to an empty folder', async () => {
+  await makeDeposits(app.deps, ada, 1)
+  for (let time = 0; time < 2; time++) await publishAll(app.deps, ada.company)
+  const folder = join(app.folder, 'log-unmounted')
+  await mkdir(folder)
+  const deps = { ...app.deps, logFiles: openLogFiles(folder) }
+  await expect(moveLogs(deps)).rejects.toThrow('is empty')
+  await publishAll(app.deps, ada.company)
+  expect(await listLogsOf(app.deps, ada.company)).toMatchObject([{ state: 'running' }])
+})
+
 test('an older state of everything, whose logs are retired before they are moved, has no second history', async () => {
   await makeDeposits(app.deps, ada, 3)
   await publishAll(app.deps, ada.company)
@@ -137,7 +170,8 @@ test('an older state of everything, whose logs are retired before they are moved
   const deps = { ...app.deps, db: restored.db, logFiles }
   await makeDeposits(deps, ada, 2)
   await publishAll(deps, ada.company)
-  const { successor } = await retireLog({ ...deps, db: asOwner }, ada.company)
+  const { successor, is_copied } = await retireLog({ ...deps, db: asOwner }, ada.company)
+  expect(is_copied).toBe(true)
   await publishAll(deps, ada.company)
   expect(await listLogsOf(deps, ada.company)).toMatchObject([
     { state: 'retired', published: 5 },
@@ -254,11 +288,7 @@ async function copyLogs(to: string, from = join(app.folder, 'log')): Promise<voi
 
 // while its last change may still be its first
 async function waitUntilItTells(folder: string): Promise<void> {
-  const tells = async () => {
-    await chmod(folder, 0o700)
-    return openLogFiles(folder).readFolderTime()
-  }
-  await expect.poll(tells).toBeDefined()
+  await expect.poll(() => openLogFiles(folder).readFolderTime()).toBeDefined()
 }
 
 async function originsOf(company: CompanyId): Promise<string[]> {

@@ -7,6 +7,7 @@ import { toBase64 } from '../../../src/core/bytes.ts'
 import { parseCheckpoint } from '../../../src/core/evidence/checkpoints.ts'
 import { openDatabase } from '../../../src/server/db/open.ts'
 import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
+import { moveLogs } from '../../../src/server/domain/evidence/log-folder.ts'
 import { findLogFault, monitorNextLog } from '../../../src/server/domain/evidence/log-monitor.ts'
 import { resyncLog, rewriteRetiredLog } from '../../../src/server/domain/evidence/log-resync.ts'
 import { retireLog } from '../../../src/server/domain/evidence/log-retirement.ts'
@@ -325,6 +326,7 @@ test('a forked log is frozen, cannot be resynced, and has a successor after it w
   // the copy went on with files of its own, and then got those of the original
   rmSync(join(app.folder, 'log'), { recursive: true })
   cpSync(join(app.folder, 'backup-log'), join(app.folder, 'log'), { recursive: true })
+  await moveLogs(app.deps)
   await deposit()
   await publishAll(app.deps, acme)
   await app.deps.logFiles.writeCheckpoint(await logId(), abroad.note, (await published()).note)
@@ -381,6 +383,7 @@ test('the successor of a log whose files are lost names its last checkpoint', as
   const { checkpoint } = await published()
   rmSync(join(app.folder, 'log'), { recursive: true })
   await retireLog(asOwner, acme)
+  await moveLogs(app.deps)
   await publishAll(app.deps, acme)
   const { previous } = JSON.parse((await published()).leaves[0] ?? '')
   expect(previous).toMatchObject({ size: 2, root: toBase64(checkpoint.root) })

@@ -50,7 +50,7 @@ test('says that sealing is paused while the log is frozen, and takes no seal bac
   const ada = await app.signUp()
   await depositThree(app, ada)
   await setLogState(app, ada.company, { checkpoints: [{ size: 3, at: daysAgo(1) }] })
-  for (const state of ['behind', 'forked', 'no_checkpoint'] as const) {
+  for (const state of ['behind', 'forked', 'no_checkpoint', 'copied'] as const) {
     await setLogState(app, ada.company, { state })
     const rungs = (await sealsOf(ada)).map(({ rung }) => rung)
     expect(rungs).toEqual(['sealing_paused', 'sealed', 'sealed'])

@@ -1,19 +1,15 @@
-import { inNoCompany, type Tx } from '../../db/scope.ts'
+import { inNoCompany, type Tx, type TxWithoutCompany } from '../../db/scope.ts'
 import type { Deps, LogFiles } from '../deps.ts'
+import { LogRefusal } from './log-recovery.ts'
 
 /**
  * Whether logs were signed last in this very folder. A copy of the folder has the same files, and was
- * made at another time. True where nobody can tell.
+ * made at another time, or lies where nobody can tell. True if nobody ever could.
  */
 export async function isFolderOfLogs(tx: Tx, files: LogFiles): Promise<boolean> {
   const madeAt = await files.readFolderTime()
-  if (!madeAt) return true
-  const { log_folder_made_at } = await tx
-    .selectFrom('installation')
-    .select('log_folder_made_at')
-    .executeTakeFirstOrThrow()
-  const known = log_folder_made_at ?? (await noteFirstFolder(tx, madeAt))
-  return known.getTime() === madeAt.getTime()
+  const known = (await readKnownTime(tx)) ?? (madeAt && (await noteFirstFolder(tx, madeAt)))
+  return known?.getTime() === madeAt?.getTime()
 }
 
 async function noteFirstFolder(tx: Tx, madeAt: Date): Promise<Date> {
@@ -26,16 +22,31 @@ async function noteFirstFolder(tx: Tx, madeAt: Date): Promise<Date> {
   return log_folder_made_at ?? madeAt
 }
 
-/** From now on, logs are signed in this folder. Returns false if they were already, or nobody can tell. */
+/**
+ * From now on, logs are signed in this folder. Returns false if they were already, or nobody ever
+ * could tell. Refuses an empty folder, which may be the place where the right one is to be mounted.
+ */
 export async function moveLogs({ db, logFiles }: Pick<Deps, 'db' | 'logFiles'>): Promise<boolean> {
   const madeAt = await logFiles.readFolderTime()
-  if (!madeAt) return false
-  const { numUpdatedRows } = await inNoCompany(db, tx =>
-    tx
+  return inNoCompany(db, async tx => {
+    const known = await readKnownTime(tx)
+    if (!known || known.getTime() === madeAt?.getTime()) return false
+    if (await logFiles.isFolderEmpty())
+      throw new LogRefusal(
+        'The folder log in the data folder is empty. Mount or restore it, or retire the logs.'
+      )
+    await tx
       .updateTable('installation')
-      .set({ log_folder_made_at: madeAt })
-      .where('log_folder_made_at', '!=', madeAt)
-      .executeTakeFirstOrThrow()
-  )
-  return numUpdatedRows > 0n
+      .set({ log_folder_made_at: madeAt ?? null })
+      .execute()
+    return true
+  })
+}
+
+async function readKnownTime(tx: Tx | TxWithoutCompany): Promise<Date | null> {
+  const { log_folder_made_at } = await tx
+    .selectFrom('installation')
+    .select('log_folder_made_at')
+    .executeTakeFirstOrThrow()
+  return log_folder_made_at
 }

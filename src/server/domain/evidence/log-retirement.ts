@@ -10,6 +10,7 @@ import { parseLeaf } from '../../../core/evidence/leaves.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, LogFiles } from '../deps.ts'
+import { isFolderOfLogs } from './log-folder.ts'
 import { guardLog } from './log-guard.ts'
 import { beginLog, isSignedBy, openLogKey, readPlatformKey } from './log-keys.ts'
 import {
@@ -34,6 +35,8 @@ export interface RetirementResult {
   rebuilt: number
   /** Of these, those that could not be built, because their openings are lost. */
   lost: number
+  /** The successor signs nothing before `log moved`. */
+  is_copied: boolean
 }
 
 /** Ends a company's log and begins its successor, with new keys and another origin. */
@@ -77,7 +80,8 @@ export async function retireLog(deps: RecoveryDeps, company: CompanyId): Promise
     await tx.updateTable('log_head').set(head).where('company_id', '=', company).execute()
     await deps.logFiles.writeSuccessor(logIdOf(log.origin), next.origin)
     const lost = ids.length - rebuilt.length
-    return { origin: log.origin, successor: next.origin, rebuilt: rebuilt.length, lost }
+    const is_copied = !(await isFolderOfLogs(tx, deps.logFiles))
+    return { origin: log.origin, successor: next.origin, rebuilt: rebuilt.length, lost, is_copied }
   })
 }
 
