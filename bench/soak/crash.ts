@@ -58,6 +58,10 @@ export async function killDuringDeposits(options: {
     await other.start()
     services.push(other)
   }
+  // those of the demonstration are too low for many kills
+  await service.query(
+    'update "group" set max_requests = 1000000, max_storage = 1000000000000 where max_requests is not null'
+  )
   const watch = watchCheckpoints(join(service.dataDir, 'log'))
   await using address = await startBalancer(services.map(({ port }) => port))
   const crowd = await startDepositors({
