@@ -107,7 +107,8 @@ for (const name of names) {
   report[name] = result
   if (result.faults.length > 0) process.exitCode = 1
 }
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+// a test that threw may have left something running
+process.stdout.write(`${JSON.stringify(report, null, 2)}\n`, () => process.exit())
 
 // without this fault, a test that did not run would count as passed
 function needingStrace(scenario: Scenario): Scenario {
