@@ -297,7 +297,7 @@ test('no answer has a name, a size, a time or a fingerprint of a document', asyn
     name,
     'Marked',
     'application/pdf',
-    'Ada',
+    'Lovelace',
     ada.id,
     ada.category,
     ada.company,
