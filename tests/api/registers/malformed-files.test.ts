@@ -223,7 +223,7 @@ test(
     // so that the files are neither all good nor all bad
     expect(outcomes.checked).toBeGreaterThan(count / 4)
     expect(Object.keys(outcomes).length).toBeGreaterThan(3)
-    expect(await staged()).toBe(0)
+    await expect.poll(staged).toBe(0)
     const { current } = await ada.call(getDataSource, { id: source })
     const { rows } = await app.owner.query(
       `select coalesce(sum(rows), 0)::int as kept from register_segment s where source_id = $1

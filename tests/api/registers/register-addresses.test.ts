@@ -91,7 +91,7 @@ test('a file is fetched in pieces of one version, and then imported as any other
   ])
   expect(await run(found)).toMatchObject({ state: 'done', version: 1 })
   expect(await storedRows(source)).toBe(350)
-  expect(await staged()).toBe(0)
+  await expect.poll(staged).toBe(0)
 })
 
 test('a server that sends the whole file at once is read as one stream', async () => {
@@ -175,7 +175,7 @@ test.each(Object.entries(answers))(
     const found = await settled(await fetchFrom(unchanged, url))
     expect(found).toMatchObject({ state: 'failed', failure: { code }, counts: null })
     expect(await rowsOf(unchanged)).toEqual(['D-1 Physics', 'D-7 Law'])
-    expect(await staged()).toBe(0)
+    await expect.poll(staged).toBe(0)
     await expect.poll(() => storedRows(unchanged), { timeout: 20_000 }).toBe(2)
   }
 )
@@ -262,7 +262,7 @@ test('neither an address nor the file stays in the clear, and a lost lease ends 
   expect(await rowsOf(source)).toEqual(['D-2 Art'])
   expect(await tablesWith(app.owner, [secret, '127.0.0.1'])).toEqual([])
   expect(JSON.stringify(app.logged)).not.toContain(secret)
-  expect(await staged()).toBe(0)
+  await expect.poll(staged).toBe(0)
 })
 
 test.each(['import', 'source'])('deleting the %s ends its fetch', async what => {

@@ -218,7 +218,7 @@ test.each([
   await expect(run(found)).rejects.toMatchObject({ code: 'import_state' })
   expect(await rowsOf(unchanged)).toEqual(['D-1 Physics', 'D-7 Law'])
   await expect.poll(() => storedRows(unchanged), { timeout: 20_000 }).toBe(2)
-  expect(await staged()).toBe(0)
+  await expect.poll(staged).toBe(0)
 })
 
 test('old letters are read, and a mark decides', async () => {
@@ -250,7 +250,7 @@ test('a cancelled import and a lapsed upload leave nothing', async () => {
   await endIdleUploadsJob(app.deps).run(() => false, true)
   expect((await app.tus(ada, 'HEAD', lapsed.upload)).status).toBe(409)
   expect(await ada.call(listRegisterImports, { id: source })).toEqual([])
-  expect(await staged()).toBe(0)
+  await expect.poll(staged).toBe(0)
 })
 
 test('the rows of a company are bounded, and old versions make room', async () => {
