@@ -20,7 +20,7 @@ test('tabs show a deposit over one stream, and sign out together', async ({ brow
 
   await test.step('all show it, one stream is open', async () => {
     await depositIn(context, 'tabs-one.pdf', others)
-    expect(streams()).toHaveLength(1)
+    await expect.poll(streams).toHaveLength(1)
   })
 
   await test.step('another tab takes over when the one with the stream is closed', async () => {
@@ -30,7 +30,7 @@ test('tabs show a deposit over one stream, and sign out together', async ({ brow
     await expect.poll(() => streams().length).toBe(1)
     const left = [first, ...others].filter(page => page && !page.isClosed())
     await depositIn(context, 'tabs-two.pdf', left)
-    expect(streams()).toHaveLength(1)
+    await expect.poll(streams).toHaveLength(1)
   })
 
   await test.step('one signs out, and all are', async () => {
